@@ -1,0 +1,1 @@
+"""The prompts, as text files: <name>/<version>/{system,user}.md."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Outcome = Literal["answered", "not_in_corpus", "failed"]
+WriterChoice = Literal["auto", "chat", "extractive"]
 Support = Literal["supported", "partly", "unsupported"]
 
 
@@ -66,14 +67,26 @@ class ScoredPaper:
     stages: Mapping[str, float]
 
 
+class RankedSentence(NamedTuple):
+    """A sentence of an abstract and the probability, 0..1, that it holds what was asked."""
+
+    span: Span
+    text: str
+    probability: float
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A paper as a writer is given it: `number` counts from 1 in the order of the prompt."""
+    """A retrieved paper as a writer is given it. `number` counts from 1, best first.
+
+    `sentences` are those of the abstract, in its order; `named` are the question's names that few papers hold, this one
+    among them.
+    """
 
     number: int
     paper: Paper
-    evidence: tuple[Span, ...]
-    """The sentences of the abstract that bear on the question, best first."""
+    sentences: tuple[RankedSentence, ...]
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +109,6 @@ class Abstained:
     """A writer's own statement that the sources do not answer the question."""
 
 
-Piece = str | Cite | Abstained
-"""What a writer yields, in order: text without markers, and the citations that stand in it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of the model calls of one answer; None where the endpoint did not say. `calls` counts requests sent."""
@@ -107,6 +116,24 @@ class Usage:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A writer's marker that names no given source, taken out of the text: `marker` is what it was."""
+
+    marker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about how the answer was made that its reader should know, in one sentence."""
+
+    text: str
+
+
+Piece = str | Cite | Removed | Abstained | Note | Usage
+"""What a writer yields, in order: text without markers, the citations that stand in it, and remarks on the making."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,13 @@
 """Settings: environment variables with the prefix CITEWISE_, read once by `rag.wiring`."""
 
 from pathlib import Path
-from typing import Literal
 
 from platformdirs import user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from rag.domain import WriterChoice
 from rag.errors import SettingsError
-
-WriterChoice = Literal["auto", "chat", "extractive"]
 
 
 class Settings(BaseSettings):

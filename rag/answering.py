@@ -1,0 +1,196 @@
+"""The path of a question, top to bottom: resolve, retrieve, rank sentences, write, number the citations, check."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import log
+from typing import Protocol
+
+from rag.abstention import bears_on
+from rag.assembly import Numbering, assemble
+from rag.corpus import Corpus
+from rag.domain import (
+    Abstained,
+    Answer,
+    AnswerSentence,
+    Citation,
+    Cite,
+    Cited,
+    Event,
+    Evidence,
+    Finished,
+    Note,
+    Outcome,
+    Piece,
+    Retrieved,
+    ScoredPaper,
+    Source,
+    Span,
+    TextPart,
+    Timings,
+    Turn,
+    Usage,
+)
+from rag.embedding import Embedder
+from rag.errors import CitewiseError
+from rag.evidence import rank_sentences
+from rag.followup import standalone_question
+from rag.keyword import analyze
+from rag.questions import Question, read_question
+from rag.retrieval import HybridRetriever
+from rag.support import check_support
+
+DISTINCTIVE_PAPERS = 2
+DISTINCTIVE_SHARE = 0.001
+"""A name that at most this many papers, or this share of them, hold tells which paper is meant."""
+
+
+class Writer(Protocol):
+    """Who writes the answer. `model` and `prompt` are None for a writer that has none."""
+
+    name: str
+
+    @property
+    def model(self) -> str | None: ...
+
+    @property
+    def prompt(self) -> str | None: ...
+
+    def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
+        """The pieces of the answer as they come. Raises CitewiseError, also amid them."""
+        ...
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What is known of an answer while it is made."""
+
+    question: str
+    searched: str
+    started: float
+    retrieved: tuple[ScoredPaper, ...] = ()
+    sources: tuple[Source, ...] = ()
+    pieces: list[Piece] = field(default_factory=list)
+    retrieve_ms: float | None = None
+    first_token_ms: float | None = None
+
+    def milliseconds(self) -> float:
+        return (time.perf_counter() - self.started) * 1000
+
+
+def answer_question(
+    question: str,
+    *,
+    history: Sequence[Turn],
+    corpus: Corpus,
+    embedder: Embedder,
+    retriever: HybridRetriever,
+    writer: Writer,
+    k: int,
+) -> Iterator[Event]:
+    """Retrieved, then TextPart and Cited as the answer comes, then exactly one Finished, whatever happens.
+
+    A fault of the writer ends in an answer whose outcome is "failed", which keeps the text that had come before.
+    """
+    draft = _Draft(question, standalone_question(question, history), time.perf_counter())
+    draft.retrieved = retriever.search(draft.searched, k=k)
+    asked = read_question(draft.searched)
+    draft.sources = find_evidence(asked, draft.retrieved, corpus=corpus, embedder=embedder)
+    draft.retrieve_ms = draft.milliseconds()
+    yield Retrieved(draft.searched, draft.retrieved)
+    if not bears_on(asked, draft.sources, retrieved=draft.retrieved, idf=corpus.keyword.idf):
+        yield Finished(_finish(draft, "not_in_corpus", writer=writer, corpus=corpus))
+        return
+    try:
+        yield from _write(draft, asked, writer=writer, history=history)
+    except CitewiseError as error:
+        answer = _finish(draft, "failed", writer=writer, corpus=corpus)
+        yield Finished(replace(answer, problem=error.problem, fix=error.fix))
+        return
+    abstained = any(isinstance(piece, Abstained) for piece in draft.pieces)
+    yield Finished(_finish(draft, "not_in_corpus" if abstained else "answered", writer=writer, corpus=corpus))
+
+
+def find_evidence(
+    question: Question, papers: Sequence[ScoredPaper], *, corpus: Corpus, embedder: Embedder
+) -> tuple[Source, ...]:
+    """The retrieved papers as numbered sources, their sentences ranked by how likely they hold what is asked."""
+    vectors = embedder.embed(question.texts)
+    distinctive = {name for name in question.names if _is_distinctive(name, corpus)}
+    sources = []
+    for number, scored in enumerate(papers, start=1):
+        row = corpus.row_of(scored.paper.paper_id)
+        if row is None:
+            raise ValueError(f"retrieved paper {scored.paper.paper_id} is not in corpus {corpus.name}")
+        paper = scored.paper
+        cosines = vectors @ corpus.sentence_vectors(row).T
+        terms = set(analyze(f"{paper.title} {paper.abstract}"))
+        named = frozenset(name for name in distinctive if set(analyze(name)) <= terms)
+        sources.append(Source(number, paper, rank_sentences(question, paper.abstract, cosines=cosines), named))
+    return tuple(sources)
+
+
+def _is_distinctive(name: str, corpus: Corpus) -> bool:
+    """Whether at most a few papers hold `name`, judged by the rarest of its terms."""
+    papers = len(corpus)
+    few = max(DISTINCTIVE_PAPERS, papers * DISTINCTIVE_SHARE)
+    least = log(1 + (papers - few + 0.5) / (few + 0.5))  # the idf of a term that `few` papers hold
+    return max((corpus.keyword.idf(term) for term in analyze(name)), default=0.0) >= least - 1e-9
+
+
+def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[Turn]) -> Iterator[Event]:
+    """Lets the writer write, keeps its pieces and passes them on, numbered for the reader."""
+    numbering = Numbering()
+    papers = {source.number: source.paper for source in draft.sources}
+    for piece in writer.write(asked, sources=draft.sources, history=history):
+        draft.pieces.append(piece)
+        if isinstance(piece, str | Cite) and draft.first_token_ms is None:
+            draft.first_token_ms = draft.milliseconds()
+        if isinstance(piece, str):
+            yield TextPart(piece)
+        elif isinstance(piece, Cite):
+            yield Cited(numbering.number_of(piece.source), papers[piece.source])
+
+
+def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) -> Answer:
+    """The answer from the draft's pieces: numbered, cited and checked."""
+    assembled = assemble(draft.pieces)
+    papers = {source.number: source.paper for source in draft.sources}
+    sentences: list[AnswerSentence] = []
+    evidence: dict[int, dict[Span, None]] = {number: {} for number, _ in enumerate(assembled.sources, start=1)}
+    for sentence in assembled.sentences:
+        cited = [papers[source] for source in sentence.sources]
+        verdict = check_support(
+            sentence.text,
+            abstracts=[paper.abstract for paper in cited],
+            idf=corpus.keyword.idf,
+            known=[text for paper in cited for text in (paper.title, *paper.authors, str(paper.year or ""))],
+        )
+        sentences.append(AnswerSentence(sentence.text, sentence.numbers, verdict.support, verdict.reason))
+        for number, spans in zip(sentence.numbers, verdict.evidence, strict=True):
+            evidence[number].update(dict.fromkeys(spans))
+    total = draft.milliseconds()
+    return Answer(
+        question=draft.question,
+        searched=draft.searched,
+        outcome=outcome,
+        text=assembled.text,
+        sentences=tuple(sentences),
+        markers=assembled.markers,
+        citations=tuple(
+            Citation(number, papers[source], _evidence(papers[source].abstract, evidence[number]))
+            for number, source in enumerate(assembled.sources, start=1)
+        ),
+        retrieved=draft.retrieved,
+        writer=writer.name,
+        model=writer.model,
+        prompt=writer.prompt,
+        usage=next((piece for piece in draft.pieces if isinstance(piece, Usage)), Usage()),
+        timings=Timings(draft.retrieve_ms, draft.first_token_ms, total),
+        removed_markers=assembled.removed_markers,
+        notes=tuple(piece.text for piece in draft.pieces if isinstance(piece, Note)),
+    )
+
+
+def _evidence(abstract: str, spans: Iterable[Span]) -> tuple[Evidence, ...]:
+    return tuple(Evidence(abstract[span.start : span.end], span) for span in spans)

@@ -1,0 +1,161 @@
+"""Pieces of an answer to its text: numbers in reading order, markers with spans, sentences with their citations."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rag.domain import Cite, Marker, Piece, Removed, Span
+from rag.sentences import split_sentences
+
+
+class Numbering:
+    """The readers' numbers of sources: from 1, in the order in which they are first cited."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+
+    def number_of(self, source: int) -> int:
+        """The number of `source`; a source that was not seen before gets the next one."""
+        return self._numbers.setdefault(source, len(self._numbers) + 1)
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The sources in the order of their numbers: `sources[number - 1]`."""
+        return tuple(self._numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of an answer. `text` has no markers; `span` is where it stands in the answer's text, with its own.
+
+    `sources` are the source numbers that it cites and `numbers` the same as the reader sees them, in reading order.
+    """
+
+    text: str
+    span: Span
+    sources: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """An answer put together. `text` holds the markers, `plain` does not; `sources[number - 1]` has that number."""
+
+    text: str
+    plain: str
+    markers: tuple[Marker, ...]
+    sentences: tuple[CitedSentence, ...]
+    sources: tuple[int, ...]
+    removed_markers: int
+
+
+class _Placed(NamedTuple):
+    """A marker in the text: its offset in the plain text, and how many characters the text has more behind it."""
+
+    offset: int
+    source: int
+    marker: Marker
+    added: int
+
+
+def assemble(pieces: Iterable[Piece]) -> Assembled:
+    """Puts an answer together. Strings are taken as they are: what looks like a marker in them is none.
+
+    A marker belongs to the sentence that it stands in or right behind, at the start of a line to the sentence that
+    begins there, on a line of its own to the sentence before. Other pieces (`Abstained`, ...) are passed over.
+    """
+    parts: list[str] = []
+    cites: list[tuple[int, int]] = []
+    length = removed = 0
+    for piece in pieces:
+        if isinstance(piece, str):
+            parts.append(piece)
+            length += len(piece)
+        elif isinstance(piece, Cite):
+            cites.append((length, piece.source))
+        elif isinstance(piece, Removed):
+            removed += 1
+    raw = "".join(parts)
+    plain = raw.strip()
+    shift = len(raw) - len(raw.lstrip())
+    numbering = Numbering()
+    text, placed = _insert_markers(
+        plain, [(min(max(offset - shift, 0), len(plain)), source) for offset, source in cites], numbering
+    )
+    sentences = tuple(_sentences(plain, placed, numbering))
+    return Assembled(text, plain, tuple(p.marker for p in placed), sentences, numbering.sources, removed)
+
+
+def _insert_markers(plain: str, cites: list[tuple[int, int]], numbering: Numbering) -> tuple[str, list[_Placed]]:
+    """The text with a marker at the offset of each (offset, source), set off by one space."""
+    parts: list[str] = []
+    placed: list[_Placed] = []
+    position = added = 0
+    for index, (offset, source) in enumerate(cites):
+        follows_space = offset == 0 or plain[offset - 1].isspace()
+        is_first_here = index == 0 or cites[index - 1][0] != offset
+        is_last_here = index + 1 == len(cites) or cites[index + 1][0] != offset
+        space = "" if is_first_here and follows_space else " "
+        behind = " " if is_last_here and follows_space and plain[offset : offset + 1].isalnum() else ""
+        number = numbering.number_of(source)
+        label = f"[{number}]"
+        start = offset + added + len(space)
+        added += len(space + label + behind)
+        parts += [plain[position:offset], space, label, behind]
+        placed.append(_Placed(offset, source, Marker(Span(start, start + len(label)), number), added))
+        position = offset
+    return "".join([*parts, plain[position:]]), placed
+
+
+def _sentences(plain: str, placed: list[_Placed], numbering: Numbering) -> Iterator[CitedSentence]:
+    spans = _answer_sentences(plain)
+    owners = [_owner(plain, spans, mark.offset) for mark in placed]
+    for index, (start, end) in enumerate(spans):
+        before = [mark for mark, owner in zip(placed, owners, strict=True) if owner < index]
+        own = [mark for mark, owner in zip(placed, owners, strict=True) if owner == index]
+        added_before = before[-1].added if before else 0
+        added = own[-1].added if own else added_before
+        begins_with_marker = bool(own) and own[0].offset <= start
+        ends_with_marker = bool(own) and own[-1].offset >= end
+        sources = tuple(dict.fromkeys(mark.source for mark in own))
+        yield CitedSentence(
+            text=plain[start:end],
+            span=Span(
+                own[0].marker.span.start if begins_with_marker else start + added_before,
+                own[-1].marker.span.end if ends_with_marker else end + added,
+            ),
+            sources=sources,
+            numbers=tuple(numbering.number_of(source) for source in sources),
+        )
+
+
+_ITEM_NUMBER = re.compile(r"\W*\d{1,3}[.)]")
+
+
+def _answer_sentences(plain: str) -> list[Span]:
+    """The sentences that say something: rules and bare marks are none, and an item's number goes with what follows."""
+    spans: list[Span] = []
+    number_start: int | None = None
+    for span in split_sentences(plain):
+        if not any(character.isalnum() for character in plain[span.start : span.end]):
+            continue
+        if _ITEM_NUMBER.fullmatch(plain, span.start, span.end) and "\n" not in plain[span.end :].lstrip(" ")[:1]:
+            number_start = span.start if number_start is None else number_start
+            continue
+        spans.append(Span(span.start if number_start is None else number_start, span.end))
+        number_start = None
+    return spans if number_start is None else [*spans, Span(number_start, len(plain))]
+
+
+def _owner(plain: str, spans: Sequence[Span], offset: int) -> int:
+    """The index of the sentence that a marker at `offset` belongs to; -1 where there is no sentence."""
+    before = bisect_left(spans, offset, key=lambda span: span.start) - 1
+    if before >= 0 and offset <= spans[before].end:
+        return before
+    line_start = plain.rfind("\n", 0, offset) + 1
+    line_end = plain.find("\n", offset)
+    rest = plain[offset : line_end if line_end >= 0 else len(plain)]
+    begins_line = not plain[line_start:offset].strip() and rest.strip()
+    return before + 1 if (begins_line or before < 0) and before + 1 < len(spans) else before

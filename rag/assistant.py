@@ -1,0 +1,111 @@
+"""citewise from Python: an assistant opened on a home and a corpus, which answers and searches."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from rag.answering import Writer, answer_question
+from rag.corpus import Corpus
+from rag.domain import Answer, Event, Finished, Paper, ScoredPaper, Turn, WriterChoice
+from rag.embedding import Embedder
+from rag.errors import InputError
+from rag.ingest import ensure_corpus
+from rag.retrieval import HybridRetriever
+from rag.settings import Settings, load_settings
+from rag.wiring import build_embedder, build_writer
+
+MAX_QUESTION_CHARS = 4000
+_TITLE_NAME = re.compile(r"([A-Z][\w.-]*(?: [A-Z0-9][\w.-]*)?): \w")
+
+
+class Assistant:
+    """Answers questions about one corpus. Safe to use from several threads."""
+
+    def __init__(self, *, corpus: Corpus, embedder: Embedder, writer: Writer, k: int) -> None:
+        self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
+        self._retriever = HybridRetriever(corpus=corpus, embedder=embedder)
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        home: Path | None = None,
+        corpus: str | None = None,
+        writer: WriterChoice | None = None,
+        on_progress: Callable[[int, int, str], object] | None = None,
+    ) -> "Assistant":
+        """An assistant by the settings of the environment, with what is given here on top.
+
+        The corpus that comes with citewise is indexed at its first use; `on_progress(done, total, what)` is told how
+        far it is. Raises SettingsError or CorpusError.
+        """
+        return cls.from_settings(load_settings(home=home, corpus=corpus, writer=writer), on_progress=on_progress)
+
+    @classmethod
+    def from_settings(
+        cls, settings: Settings, *, on_progress: Callable[[int, int, str], object] | None = None
+    ) -> "Assistant":
+        """An assistant by `settings` alone."""
+        writer = build_writer(settings)
+        embedder = build_embedder()
+        corpus = ensure_corpus(settings.home, settings.corpus, embedder=embedder, on_progress=on_progress)
+        return cls(corpus=corpus, embedder=embedder, writer=writer, k=settings.k)
+
+    @property
+    def writer_name(self) -> str:
+        """Who writes: "extractive" or "chat"."""
+        return self._writer.name
+
+    @property
+    def model(self) -> str | None:
+        """The chat model's name, None without one."""
+        return self._writer.model
+
+    def ask(self, question: str, *, history: Sequence[Turn] = ()) -> Answer:
+        """The checked answer to `question`, asked behind the turns of `history`, oldest first."""
+        for event in self.stream(question, history=history):
+            if isinstance(event, Finished):
+                return event.answer
+        raise AssertionError("the stream of an answer ends with Finished")
+
+    def stream(self, question: str, *, history: Sequence[Turn] = ()) -> Iterator[Event]:
+        """The same as it comes: Retrieved, TextPart and Cited, then one Finished. Closing it stops the model's call.
+
+        Raises InputError for an empty question or one of more than 4,000 characters.
+        """
+        return answer_question(
+            _checked(question),
+            history=history,
+            corpus=self.corpus,
+            embedder=self._embedder,
+            retriever=self._retriever,
+            writer=self._writer,
+            k=self._k,
+        )
+
+    def search(self, query: str, *, k: int | None = None) -> tuple[ScoredPaper, ...]:
+        """The `k` best papers for `query`, best first, with the score of each stage."""
+        return self._retriever.search(_checked(query), k=k or self._k)
+
+    def example_questions(self, *, n: int = 4) -> tuple[str, ...]:
+        """Up to `n` questions that the corpus can answer, spread over it."""
+        rows = range(0, len(self.corpus), max(1, len(self.corpus) // (3 * n)))
+        questions = (_example_question(self.corpus.paper(row)) for row in rows)
+        return tuple(question for question in questions if question)[:n]
+
+
+def _example_question(paper: Paper) -> str | None:
+    """A question about a paper whose title begins with the name of what it proposes."""
+    named = _TITLE_NAME.match(paper.title)
+    return f"What is {named.group(1)}?" if named else None
+
+
+def _checked(question: str) -> str:
+    clean = re.sub(r"[\ud800-\udfff]", "\ufffd", question).strip()
+    if not clean:
+        raise InputError("The question is empty.", fix="Ask something, for example: What are memory traces?")
+    if len(clean) > MAX_QUESTION_CHARS:
+        raise InputError(
+            f"The question has {len(clean):,} characters.", fix=f"Ask in at most {MAX_QUESTION_CHARS:,} characters."
+        )
+    return clean

@@ -1,0 +1,187 @@
+"""Builds a generation: from records to everything that a corpus stores about them."""
+
+import gzip
+import json
+import shutil
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.format import open_memmap
+from numpy.typing import DTypeLike, NDArray
+
+from rag import generation as files
+from rag.chunking import chunk_abstract, text_to_embed
+from rag.domain import Chunk, Paper, Span
+from rag.embedding_cache import EmbeddingCache
+from rag.generation import Manifest, code_version, mark_files
+from rag.keyword import KeywordIndex
+from rag.record_file import RecordFile, RecordWriter
+from rag.records import from_line
+from rag.sentences import split_sentences
+from rag.store import MIN_ROWS, ChromaStore, ChunkRecord
+
+Progress = Callable[[int, int, str], object]
+"""Told how much of what is done: (done, total, "embedding")."""
+
+BYTES_PER_PAPER = 40_000
+"""Disk that an abstract of usual length takes with its index and its cached embeddings, rounded up."""
+_PAPERS = 256
+"""Papers whose texts are embedded in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Which rows belong to which paper."""
+
+    records: RecordFile
+    chunks: NDArray[np.int32]
+    """Paper row, start, end of each chunk; shape (chunks, 3)."""
+    sentence_starts: NDArray[np.int64]
+    """The first sentence of each paper, and behind them how many there are; shape (papers + 1,)."""
+    titles: int
+
+    @property
+    def texts(self) -> int:
+        """How many texts are to be embedded."""
+        return len(self.chunks) + int(self.sentence_starts[-1]) + self.titles
+
+
+def build_generation(
+    build: Path,
+    lines: Iterable[bytes],
+    *,
+    number: int,
+    cache: EmbeddingCache,
+    chunk_tokens: int,
+    on_progress: Progress,
+) -> Manifest:
+    """Writes generation `number` of the records `lines` into the empty folder `build`, verified, and describes it.
+
+    Raises CorpusError where the embeddings or the vector index come out wrong; `build` is then of no use.
+    """
+    layout = _write_papers(build, lines, chunk_tokens=chunk_tokens)
+    dimension = cache.embedder.dimension
+    _write_vectors(build, layout, cache=cache, on_progress=on_progress)
+    KeywordIndex.build(layout.records.papers()).save(build / files.KEYWORD)
+    _write_store(build, layout, on_progress=on_progress)
+    return Manifest(
+        format=files.FORMAT,
+        generation=number,
+        papers=len(layout.records),
+        chunks=len(layout.chunks),
+        sentences=int(layout.sentence_starts[-1]),
+        model=cache.embedder.model_id,
+        dimension=dimension,
+        chunk_tokens=chunk_tokens,
+        code=code_version(),
+        files=mark_files(build),
+    )
+
+
+def _write_papers(build: Path, lines: Iterable[bytes], *, chunk_tokens: int) -> _Layout:
+    """Records, their ids, and where their chunks and sentences are."""
+    ids: list[str] = []
+    chunks, starts, titles = array("i"), array("q", [0]), 0
+    with (build / files.RECORDS).open("wb") as file:
+        writer = RecordWriter(file)
+        for line in lines:
+            row, paper = writer.append(line), from_line(line)
+            ids.append(paper.paper_id)
+            for chunk in chunk_abstract(paper, chunk_tokens=chunk_tokens):
+                chunks.extend((row, *chunk.span))
+            starts.append(starts[-1] + len(split_sentences(paper.abstract)))
+            titles += bool(paper.title)
+    with (build / files.RECORDS).open("rb") as source, gzip.open(build / files.BACKUP, "wb", 6) as copy:
+        shutil.copyfileobj(source, copy)
+    layout = _Layout(
+        records=RecordFile(build / files.RECORDS, offsets=writer.offsets()),
+        chunks=np.array(chunks, dtype=np.int32).reshape(-1, 3),
+        sentence_starts=np.array(starts, dtype=np.int64),
+        titles=titles,
+    )
+    (build / files.IDS).write_text(json.dumps(ids))
+    np.save(build / files.OFFSETS, layout.records.offsets)
+    np.save(build / files.CHUNKS, layout.chunks)
+    np.save(build / files.SENTENCE_STARTS, layout.sentence_starts)
+    return layout
+
+
+def _write_vectors(build: Path, layout: _Layout, *, cache: EmbeddingCache, on_progress: Progress) -> None:
+    """The vectors of chunks, sentences and titles, written as they come so that memory stays bounded."""
+    dimension, papers = cache.embedder.dimension, len(layout.records)
+    chunk_vectors = _new_array(build / files.VECTORS, np.float32, (len(layout.chunks), dimension))
+    shape = (int(layout.sentence_starts[-1]), dimension)
+    sentence_vectors = _new_array(build / files.SENTENCE_VECTORS, np.float16, shape)
+    title_vectors = _new_array(build / files.TITLE_VECTORS, np.float16, (papers, dimension))
+    first_chunk = np.searchsorted(layout.chunks[:, 0], np.arange(papers + 1))
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        on_progress(done, layout.texts, "embedding")
+
+    for first in range(0, papers, _PAPERS):
+        last = min(first + _PAPERS, papers)
+        batch = [layout.records.paper(row) for row in range(first, last)]
+        chunk_rows = slice(first_chunk[first], first_chunk[last])
+        chunk_texts = [
+            text_to_embed(batch[row - first], chunk) for row, chunk in _chunks(layout, chunk_rows, batch, first)
+        ]
+        sentence_texts = [paper.abstract[a:b] for paper in batch for a, b in split_sentences(paper.abstract)]
+        titled = [row for row in range(first, last) if batch[row - first].title]
+        titles = [batch[row - first].title for row in titled]
+        vectors = cache.embed([*chunk_texts, *sentence_texts, *titles], on_batch=advance)
+        ends = len(chunk_texts), len(chunk_texts) + len(sentence_texts)
+        chunk_vectors[chunk_rows] = vectors[: ends[0]]
+        sentence_vectors[layout.sentence_starts[first] : layout.sentence_starts[last]] = vectors[ends[0] : ends[1]]
+        title_vectors[titled] = vectors[ends[1] :]
+    for array_ in (chunk_vectors, sentence_vectors, title_vectors):
+        array_.flush()
+
+
+def _chunks(layout: _Layout, rows: slice, papers: list[Paper], first: int) -> Iterator[tuple[int, Chunk]]:
+    """The chunks of the table's `rows` with their paper rows; `papers` begins with the paper of row `first`."""
+    ordinal, previous = 0, -1
+    for row, start, end in layout.chunks[rows].tolist():
+        ordinal = ordinal + 1 if row == previous else 0
+        previous, paper = row, papers[row - first]
+        yield row, Chunk(paper.paper_id, ordinal, paper.abstract[start:end], Span(start, end))
+
+
+def _write_store(build: Path, layout: _Layout, *, on_progress: Progress) -> None:
+    """The vector index, read back and compared."""
+    vectors = np.load(build / files.VECTORS, mmap_mode="r", allow_pickle=False)
+    if len(vectors) < MIN_ROWS:
+        return
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        on_progress(done, len(vectors), "indexing")
+
+    folder = build / files.CHROMA
+    folder.mkdir()
+    store = ChromaStore.build(folder, vectors=vectors, chunks=_chunk_records(layout), on_batch=advance)
+    try:
+        store.verify(vectors)
+    finally:
+        store.close()
+
+
+def _chunk_records(layout: _Layout) -> Iterator[ChunkRecord]:
+    row, paper = -1, None
+    for chunk_row, start, end in layout.chunks.tolist():
+        if paper is None or chunk_row != row:
+            row, paper = chunk_row, layout.records.paper(chunk_row)
+        yield ChunkRecord(paper.paper_id, paper.abstract[start:end], start, end)
+
+
+def _new_array(path: Path, dtype: DTypeLike, shape: tuple[int, int]) -> "np.memmap[Any, Any]":
+    """An array of zeros in `path` that is written through memory mapping."""
+    return open_memmap(path, mode="w+", dtype=dtype, shape=shape)

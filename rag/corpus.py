@@ -1,0 +1,139 @@
+"""A read-only view of the served generation of one corpus."""
+
+import json
+import logging
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag import generation as files
+from rag.domain import Paper
+from rag.embedding import Vectors
+from rag.errors import CorpusError
+from rag.generation import Manifest
+from rag.keyword import KeywordIndex
+from rag.record_file import RecordFile
+from rag.store import MIN_ROWS, ChromaStore, StoreHits
+
+logger = logging.getLogger(__name__)
+
+_PROBES = 3
+"""Rows that must find themselves before Chroma is trusted to answer."""
+
+
+class ChunkHits(NamedTuple):
+    """Chunks near a vector, as the rows of their papers (int32, shape (m,)) and cosines (float32), best first.
+
+    A paper of several chunks may come up several times.
+    """
+
+    paper_rows: NDArray[np.int32]
+    scores: NDArray[np.float32]
+
+
+class Corpus:
+    """The papers of a corpus with all that is stored about them. Rows count papers from 0.
+
+    `folder` is the folder of the generation; it stays readable when a newer one is published. Safe to use from several
+    threads.
+    """
+
+    def __init__(self, folder: Path, *, name: str, manifest: Manifest) -> None:
+        self.folder, self.name, self.manifest = folder, name, manifest
+        self.paper_ids: Sequence[str] = json.loads((folder / files.IDS).read_bytes())
+        self._records = RecordFile(folder / files.RECORDS, offsets=_load(folder / files.OFFSETS))
+        self._chunk_papers: NDArray[np.int32] = _load(folder / files.CHUNKS)[:, 0]
+        self.sentence_starts: NDArray[np.int64] = _load(folder / files.SENTENCE_STARTS)
+        self.all_sentence_vectors: NDArray[np.float16] = _load(folder / files.SENTENCE_VECTORS)
+        self._title_vectors: NDArray[np.float16] = _load(folder / files.TITLE_VECTORS)
+        self._vectors: Vectors = _load(folder / files.VECTORS)
+        self._store_lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self.paper_ids)
+
+    def paper(self, row: int) -> Paper:
+        """The paper of `row`, read from disk."""
+        return self._records.paper(row)
+
+    def row_of(self, paper_id: str) -> int | None:
+        """The row of a paper, None where there is no paper of that id."""
+        return self._rows.get(paper_id)
+
+    @cached_property
+    def keyword(self) -> KeywordIndex:
+        """The BM25 index, loaded when first asked for."""
+        return KeywordIndex.load(self.folder / files.KEYWORD)
+
+    def sentence_vectors(self, row: int) -> Vectors:
+        """Vectors of a paper's sentences (float32, shape (sentences, dimension)), as `split_sentences` orders them."""
+        start, end = self.sentence_starts[row : row + 2]
+        return self.all_sentence_vectors[start:end].astype(np.float32)
+
+    def title_vector(self, row: int) -> Vectors:
+        """The vector of a paper's title (float32, shape (dimension,)), zeros where it has none."""
+        vector: Vectors = self._title_vectors[row].astype(np.float32)
+        return vector
+
+    def nearest_chunks(self, vector: Vectors, *, n: int) -> ChunkHits:
+        """The `n` chunks of highest cosine to `vector` (float32, shape (dimension,), of length 1).
+
+        Chroma finds them. Where it fails, all chunks are compared one by one: the same answer, slower.
+        """
+        n = min(n, len(self._chunk_papers))
+        if n <= 0:
+            return ChunkHits(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32))
+        hits = self._search_store(vector, n=n) or nearest_exact(self._vectors, vector, n=n)
+        return ChunkHits(self._chunk_papers[hits.rows], hits.scores)
+
+    def close(self) -> None:
+        """Lets go of the vector index; other parts are freed with the object."""
+        with self._store_lock:
+            store = self.__dict__.pop("_store", None)
+        if store is not None:
+            store.close()
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
+
+    def _search_store(self, vector: Vectors, *, n: int) -> StoreHits | None:
+        """What Chroma finds; None where it cannot be used, which is logged once."""
+        try:
+            with self._store_lock:
+                store = self._store
+            return store.nearest(vector, n=n) if store is not None else None
+        except CorpusError as error:
+            logger.warning("%s All chunks are searched one by one instead.", error.problem)
+            with self._store_lock:
+                self.__dict__["_store"] = None
+            return None
+
+    @cached_property
+    def _store(self) -> ChromaStore | None:
+        """Chroma, once it has found a few rows by their own vectors; None for a corpus that is too small for it."""
+        if len(self._vectors) < MIN_ROWS:
+            return None
+        store = ChromaStore.open(self.folder / files.CHROMA)
+        probes = np.linspace(0, len(self._vectors) - 1, _PROBES, dtype=int).tolist()
+        store.verify_self_hits(self._vectors, sorted(set(probes)))
+        return store
+
+
+def nearest_exact(vectors: Vectors, vector: Vectors, *, n: int) -> StoreHits:
+    """The `n` rows of `vectors` (unit, float32) of highest cosine to the unit `vector`, best first; compares all."""
+    scores = vectors @ vector
+    best = np.argpartition(-scores, n - 1)[:n]
+    order = best[np.argsort(-scores[best], kind="stable")]
+    return StoreHits(order.astype(np.int32), scores[order].astype(np.float32))
+
+
+def _load(path: Path) -> NDArray[Any]:
+    """The array in `path`, mapped into memory: only what is used is read."""
+    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array

@@ -1,0 +1,142 @@
+"""Which sentences of an abstract bear on a question: a small ranker over words, meaning and what is asked for."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from math import exp, log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.domain import RankedSentence, Span
+from rag.keyword import analyze
+from rag.questions import ASKS, Question
+from rag.sentences import split_sentences
+
+
+class Features(NamedTuple):
+    """What the ranker sees of a sentence, each in 0..1 (`cosine` in -1..1)."""
+
+    cosine: float
+    coverage: float
+    problem: float
+    method: float
+    result: float
+    evaluation: float
+    theory: float
+    availability: float
+    number: float
+    expansion: float
+    definition: float
+    opening: float
+
+
+# Logistic regression on the sentences of 91 questions of the gold development set (its single questions, their
+# paraphrases and its follow-ups in standalone form) against its gold quotes; `python -m evals.evidence` fits it anew.
+WEIGHTS = Features(
+    cosine=1.45,
+    coverage=3.42,
+    problem=1.75,
+    method=1.33,
+    result=1.06,
+    evaluation=2.34,
+    theory=0.39,
+    availability=2.68,
+    number=1.56,
+    expansion=3.58,
+    definition=1.41,
+    opening=-1.17,
+)
+BIAS = -4.33
+
+_INTRODUCES = re.compile(r"\b(?:introduc|propos|present|develop|call|term|name|study|defin)\w*", re.IGNORECASE)
+_REFERS_BACK = re.compile(r"^\W*(?:[\w\s-]{0,40},\s*)?(?:this|these|it|they|such)\b", re.IGNORECASE)
+_IS = re.compile(r"\b(?:is|are|refers? to|denotes?)\b|:")
+
+
+class _Abstract(NamedTuple):
+    spans: tuple[Span, ...]
+    texts: tuple[str, ...]
+    terms: tuple[frozenset[str], ...]
+
+
+@lru_cache(maxsize=4096)
+def _read_abstract(abstract: str) -> _Abstract:
+    spans = split_sentences(abstract)
+    texts = tuple(abstract[span.start : span.end] for span in spans)
+    return _Abstract(spans, texts, tuple(frozenset(analyze(text)) for text in texts))
+
+
+def rank_sentences(question: Question, abstract: str, *, cosines: NDArray[np.float32]) -> tuple[RankedSentence, ...]:
+    """The sentences of `abstract` in their order, each with its probability of holding what `question` asks.
+
+    `cosines` has a row for each of `question.texts` and a column for each sentence, in the order of `split_sentences`.
+    What answers a part of a compound question answers the question.
+    """
+    read = _read_abstract(abstract)
+    best = [0.0] * len(read.texts)
+    for row, asked in zip(cosines.tolist(), (question, *question.parts), strict=True):
+        for index, features in enumerate(sentence_features(asked, abstract, cosines=row)):
+            best[index] = max(best[index], _probability(features))
+    return tuple(RankedSentence(*parts) for parts in zip(read.spans, read.texts, best, strict=True))
+
+
+def _probability(features: Features) -> float:
+    return 1 / (1 + exp(-BIAS - sum(weight * value for weight, value in zip(WEIGHTS, features, strict=True))))
+
+
+def sentence_features(question: Question, abstract: str, *, cosines: Sequence[float]) -> tuple[Features, ...]:
+    """The ranker's features of each sentence of `abstract`."""
+    read = _read_abstract(abstract)
+    weights = _term_weights(question, read)
+    total = sum(weights.values()) or 1.0
+    return tuple(
+        Features(
+            cosine=float(cosines[index]),
+            coverage=sum(weights[term] for term in question.terms & read.terms[index]) / total,
+            expansion=float(question.expands and any(_expands(name, text) for name in question.names)),
+            definition=float(_defines(question, read, index)),
+            opening=float(index == 0),
+            **{
+                name: float(name in question.asks and ask.sentence.search(text) is not None)
+                for name, ask in ASKS.items()
+            },
+        )
+        for index, text in enumerate(read.texts)
+    )
+
+
+def _term_weights(question: Question, read: _Abstract) -> dict[str, float]:
+    """Inverse document frequency within the abstract (a document is a sentence; the formula is BM25's).
+
+    A term of one sentence tells most; the name of the abstract's own method, which most of them hold, tells nothing.
+    """
+    count = len(read.terms)
+    found = {term: sum(term in terms for terms in read.terms) for term in question.terms}
+    return {term: log(1 + (count - n + 0.5) / (n + 0.5)) if n else 0.0 for term, n in found.items()}
+
+
+def _expands(name: str, sentence: str) -> bool:
+    """Whether the sentence spells `name` out: "Long Name (NAME)" or "NAME: Long Name"."""
+    escaped = re.escape(name)
+    return bool(
+        re.search(rf"\w\W+\({escaped}s?\b", sentence)
+        or re.search(rf"\b{escaped}\*{{0,2}}(?::|,? (?:which )?stands for|\s—)\s*\W*[A-Z]", sentence)
+    )
+
+
+def _defines(question: Question, read: _Abstract, index: int) -> bool:
+    """Whether the sentence introduces what the question wants defined, or refers back to a sentence that does."""
+    wanted = question.defines
+    if not wanted:
+        return False
+    if wanted <= read.terms[index]:
+        return bool(_INTRODUCES.search(read.texts[index]) or _IS.search(read.texts[index]))
+    before = index - 1
+    return (
+        before >= 0
+        and wanted <= read.terms[before]
+        and _INTRODUCES.search(read.texts[before]) is not None
+        and _REFERS_BACK.search(read.texts[index]) is not None
+    )

@@ -1,0 +1,253 @@
+"""The second path: files of abstracts to a corpus that can be asked, as plain calls in order."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from rag.building import BYTES_PER_PAPER, Progress, build_generation
+from rag.chunking import CHUNK_TOKENS
+from rag.corpus import Corpus
+from rag.corpus_folder import CorpusFolder, corpus_names
+from rag.domain import Paper
+from rag.embedding import Embedder
+from rag.embedding_cache import EmbeddingCache
+from rag.errors import CorpusError, InputError
+from rag.generation import Manifest
+from rag.merging import merge
+from rag.readers import read_papers
+from rag.records import BadRecord, Reject, Repair, paper_from_record, record_of
+from rag.recovery import DEFAULT_CORPUS, is_servable, open_base, restore_current
+
+_SPACE_FACTOR = 3
+"""Free space that a build needs, in times of what it is expected to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """How the records of an ingest fared, and what the corpus holds now.
+
+    added + replaced + unchanged + duplicates + len(rejects) is the number of records that were read. `repairs` are
+    changes to the text of records that were taken.
+    """
+
+    added: int
+    replaced: int
+    unchanged: int
+    duplicates: int
+    rejects: tuple[Reject, ...]
+    repairs: tuple[Repair, ...]
+    rejects_file: Path
+    total: int
+    generation: int
+
+
+class CorpusSummary(NamedTuple):
+    """A corpus on disk."""
+
+    name: str
+    papers: int
+    model: str
+    generation: int
+
+
+def ingest_files(
+    home: Path,
+    corpus_name: str,
+    paths: Sequence[Path],
+    *,
+    embedder: Embedder,
+    on_progress: Progress | None = None,
+    rebuild: bool = False,
+) -> IngestReport:
+    """Adds the papers of `paths` to a corpus of `home`, which is made if missing.
+
+    Nothing changes for readers until all is built and verified. What is there already costs nothing. `rebuild` builds
+    the index anew, with `embedder` whatever model it had, and needs no paths. Raises InputError if a file cannot be
+    read or no record could be taken, CorpusError if another process writes, the model is another, or space is short.
+    """
+    repairs: list[Repair] = []
+    items = (item for path in paths for item in read_papers(path, on_repair=repairs.append))
+    folder = CorpusFolder(home, corpus_name)
+    if rebuild and not paths:
+        _require_known(folder)
+    return _ingest(folder, items, repairs, embedder=embedder, on_progress=on_progress, rebuild=rebuild)
+
+
+def ingest_papers(
+    home: Path, corpus_name: str, papers: Iterable[Paper], *, embedder: Embedder, on_progress: Progress | None = None
+) -> IngestReport:
+    """As `ingest_files`, for papers that are at hand. In `rejects` and `repairs`, `line` counts the papers from 1."""
+    repairs: list[Repair] = []
+    items = _checked(papers, repairs)
+    return _ingest(CorpusFolder(home, corpus_name), items, repairs, embedder=embedder, on_progress=on_progress)
+
+
+def remove_papers(
+    home: Path,
+    corpus_name: str,
+    paper_ids: Iterable[str],
+    *,
+    embedder: Embedder,
+    on_progress: Progress | None = None,
+) -> CorpusSummary:
+    """Takes papers out of a corpus. Raises InputError if one is not in it or none would be left."""
+    folder, unwanted = CorpusFolder(home, corpus_name), set(paper_ids)
+    _require_known(folder)
+    _require_model(folder, embedder)
+    with folder.lock(), folder.new_build() as scratch:
+        base = open_base(folder, scratch=scratch)
+        if unknown := unwanted - set(base.ids):
+            raise InputError(f"The corpus {corpus_name} has no paper {min(unknown)!r}.", fix="Check the id.")
+        kept = [row for row, paper_id in enumerate(base.ids) if paper_id not in unwanted]
+        if not kept:
+            raise InputError("No paper would be left.", fix=f"To remove the corpus, delete {folder.path}.")
+        lines = (base.records.line(row) for row in kept)
+        return _summary(folder, _build(folder, lines, len(kept), embedder=embedder, on_progress=on_progress))
+
+
+def ensure_corpus(home: Path, name: str, *, embedder: Embedder, on_progress: Progress | None = None) -> Corpus:
+    """Opens a corpus. The default one is built from the packaged papers at first use; a damaged one is rebuilt.
+
+    Raises CorpusError where there is no such corpus, it was indexed with another embedding model, or another process is
+    building it.
+    """
+    folder = CorpusFolder(home, name)
+    if name != DEFAULT_CORPUS:
+        _require_known(folder)
+    _require_model(folder, embedder)
+    served = folder.current()
+    if served is None or not is_servable(folder, served):
+        served = _repair(folder, embedder=embedder, on_progress=on_progress)
+    return Corpus(folder.generation(served.generation), name=name, manifest=served)
+
+
+def list_corpora(home: Path) -> tuple[CorpusSummary, ...]:
+    """The corpora in `home`, sorted by name."""
+    folders = (CorpusFolder(home, name) for name in corpus_names(home))
+    found = ((folder, folder.current()) for folder in folders)
+    return tuple(_summary(folder, manifest) for folder, manifest in found if manifest is not None)
+
+
+def _repair(folder: CorpusFolder, *, embedder: Embedder, on_progress: Progress | None) -> Manifest:
+    """The manifest of a whole generation: another process's, one that CURRENT lost sight of, or a new one."""
+    with folder.lock(), folder.new_build() as scratch:
+        restore_current(folder)
+        _require_model(folder, embedder)
+        base = open_base(folder, scratch=scratch)
+        if base.served is not None:
+            return base.served
+        lines = (base.records.line(row) for row in range(len(base.records)))
+        return _build(folder, lines, len(base.records), embedder=embedder, on_progress=on_progress)
+
+
+def _ingest(
+    folder: CorpusFolder,
+    items: Iterable[Paper | Reject],
+    repairs: list[Repair],
+    *,
+    embedder: Embedder,
+    on_progress: Progress | None,
+    rebuild: bool = False,
+) -> IngestReport:
+    if not rebuild:
+        _require_model(folder, embedder)
+    rejects: list[Reject] = []
+    with folder.lock(), folder.new_build() as scratch:
+        restore_current(folder)
+        base = open_base(folder, scratch=scratch)
+        taken = _taken(items, rejects)
+        merged = merge(base.records, taken, base_ids=base.ids, staging=scratch / "incoming.jsonl")
+        folder.write_rejects(rejects)
+        if not merged.incoming_papers and not (rebuild and not rejects and len(merged)):
+            raise _nothing_taken(rejects)
+        served = base.served
+        if served is None or rebuild or merged.changes_anything:
+            served = _build(folder, merged.lines(), len(merged), embedder=embedder, on_progress=on_progress)
+    return IngestReport(
+        added=merged.added,
+        replaced=merged.replaced,
+        unchanged=merged.unchanged,
+        duplicates=merged.duplicates,
+        rejects=tuple(rejects),
+        repairs=tuple(repairs),
+        rejects_file=folder.rejects,
+        total=len(merged),
+        generation=served.generation,
+    )
+
+
+def _build(
+    folder: CorpusFolder, lines: Iterable[bytes], count: int, *, embedder: Embedder, on_progress: Progress | None
+) -> Manifest:
+    """Builds, verifies and publishes the next generation. The lock is held."""
+    folder.require_space(_SPACE_FACTOR * BYTES_PER_PAPER * count)
+    cache_path = folder.home / "cache" / "embeddings.sqlite3"
+    with EmbeddingCache(cache_path, embedder=embedder) as cache, folder.new_build() as build:
+        manifest = build_generation(
+            build,
+            lines,
+            number=folder.next_number(),
+            cache=cache,
+            chunk_tokens=CHUNK_TOKENS,
+            on_progress=on_progress or (lambda done, total, what: None),
+        )
+        folder.publish(build, manifest)
+    return manifest
+
+
+def _taken(items: Iterable[Paper | Reject], rejects: list[Reject]) -> Iterator[Paper]:
+    """The papers of `items`; the rest goes to `rejects`."""
+    for item in items:
+        if isinstance(item, Reject):
+            rejects.append(item)
+        else:
+            yield item
+
+
+def _checked(papers: Iterable[Paper], repairs: list[Repair]) -> Iterator[Paper | Reject]:
+    """`papers` as if they had been read from a file."""
+    for number, given in enumerate(papers, start=1):
+        try:
+            paper, changes = paper_from_record(record_of(given))
+        except BadRecord as error:
+            yield Reject("", number, given.paper_id, error.field, error.reason)
+            continue
+        repairs.extend(Repair("", number, paper.paper_id, what) for what in changes)
+        yield paper
+
+
+def _require_known(folder: CorpusFolder) -> None:
+    if not folder.exists():
+        names = ", ".join(corpus_names(folder.home)) or "none yet"
+        raise CorpusError(
+            f"There is no corpus {folder.name} in {folder.home}; there is: {names}.",
+            fix=f"Make it by: citewise ingest FILE --corpus {folder.name}",
+        )
+
+
+def _require_model(folder: CorpusFolder, embedder: Embedder) -> None:
+    """Vectors of two models cannot be compared, even where they are of one length."""
+    served = folder.current()
+    if served is not None and (served.model, served.dimension) != (embedder.model_id, embedder.dimension):
+        raise CorpusError(
+            f"The corpus {folder.name} was indexed with the embedding model {served.model} ({served.dimension} "
+            f"dimensions), and {embedder.model_id} ({embedder.dimension}) is in use.",
+            fix=f"To index it anew, run: citewise ingest --rebuild --corpus {folder.name}",
+        )
+
+
+def _nothing_taken(rejects: Sequence[Reject]) -> InputError:
+    if not rejects:
+        return InputError("There is nothing to index in what was given.", fix="Give a file that holds abstracts.")
+    first = rejects[0]
+    place = f"{first.file}:{first.line}" if first.file else f"number {first.line}"
+    field = f" {first.field}:" if first.field else ""
+    return InputError(
+        f"None of the {len(rejects):,} records could be taken; the first ({place}):{field} {first.reason}.",
+        fix="Correct them; the corpus is as it was.",
+    )
+
+
+def _summary(folder: CorpusFolder, manifest: Manifest) -> CorpusSummary:
+    return CorpusSummary(folder.name, manifest.papers, manifest.model, manifest.generation)

@@ -1,0 +1,112 @@
+"""The keyword index: bm25s over the fields of papers, built once and then memory-mapped."""
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.domain import Paper
+from rag.keyword.analysis import analyze
+from rag.keyword.fuzzy import FuzzyTerms
+
+if TYPE_CHECKING:
+    import bm25s
+
+K1, B = 1.2, 0.75
+TITLE_REPEATS = 2
+AUTHOR_WEIGHT = 0.5
+_TEXT, _AUTHORS, _FUZZY = "text", "authors", "fuzzy"
+
+
+class KeywordHits(NamedTuple):
+    """Papers that share a term with the query: rows int32 (m,), BM25 scores float32 (m,) > 0, best first."""
+
+    paper_rows: NDArray[np.int32]
+    scores: NDArray[np.float32]
+
+
+class KeywordIndex:
+    """BM25 over papers; a row is a paper's place in the sequence that the index was built from."""
+
+    def __init__(self, *, text: "bm25s.BM25", authors: "bm25s.BM25", fuzzy: FuzzyTerms) -> None:
+        self._text, self._authors, self._fuzzy = text, authors, fuzzy
+
+    @classmethod
+    def build(cls, papers: Iterable[Paper]) -> "KeywordIndex":
+        """Index `papers`: title and abstract as one text in which the title's terms count more, authors apart."""
+        text, authors = _FieldBuilder(), _FieldBuilder()
+        for paper in papers:
+            text.add(analyze(paper.title) * TITLE_REPEATS + analyze(paper.abstract))
+            authors.add(analyze(" ".join(paper.authors)))
+        index = text.finish()
+        return cls(text=index, authors=authors.finish(), fuzzy=FuzzyTerms.build(index.vocab_dict))
+
+    def save(self, folder: Path) -> None:
+        """Write the index into `folder`, which is made if missing."""
+        self._text.save(folder / _TEXT, show_progress=False)
+        self._authors.save(folder / _AUTHORS, show_progress=False)
+        self._fuzzy.save(folder / _FUZZY)
+
+    @classmethod
+    def load(cls, folder: Path) -> "KeywordIndex":
+        """Open a saved index; its postings stay on disk and are mapped into memory."""
+        import bm25s
+
+        text = bm25s.BM25.load(folder / _TEXT, mmap=True, show_progress=False)
+        authors = bm25s.BM25.load(folder / _AUTHORS, mmap=True, show_progress=False)
+        return cls(text=text, authors=authors, fuzzy=FuzzyTerms.load(folder / _FUZZY, vocabulary=text.vocab_dict))
+
+    def search(self, query: str, *, n: int) -> KeywordHits:
+        """The `n` best papers for `query`; fewer where fewer share a term with it. Equal scores: lower row first."""
+        terms = analyze(query)
+        scores = _scores(self._text, terms) + AUTHOR_WEIGHT * _scores(self._authors, terms)
+        for near in self._fuzzy.near(terms):
+            scores += near.weight * _scores(self._text, [near.term])
+        return _best(scores, n=n)
+
+    def idf(self, term: str) -> float:
+        """Inverse document frequency of an analysed term in title and abstract, as BM25 counts it (natural log).
+
+        ln(1 + (N - df + 0.5) / (df + 0.5)): Robertson and Zaragoza 2009, in Lucene's form that is never negative. A
+        term that no paper has gets the most that a term of this corpus could have (df = 0).
+        """
+        number = self._text.vocab_dict.get(term)
+        starts = self._text.scores["indptr"]
+        frequency = 0 if number is None else int(starts[number + 1] - starts[number])
+        return math.log(1 + (self._text.scores["num_docs"] - frequency + 0.5) / (frequency + 0.5))
+
+
+class _FieldBuilder:
+    """Collects the terms of one field, paper by paper, as numbers."""
+
+    def __init__(self) -> None:
+        self._vocabulary: dict[str, int] = {"": 0}
+        self._papers: list[list[int]] = []
+
+    def add(self, terms: Sequence[str]) -> None:
+        numbers = [self._vocabulary.setdefault(term, len(self._vocabulary)) for term in terms]
+        self._papers.append(numbers or [0])  # bm25s cannot index a text without terms: "" stands in for it
+
+    def finish(self) -> "bm25s.BM25":
+        import bm25s
+
+        index = bm25s.BM25(k1=K1, b=B, method="lucene")
+        index.index((self._papers or [[0]], self._vocabulary), show_progress=False)
+        return index
+
+
+def _scores(index: "bm25s.BM25", terms: Sequence[str]) -> NDArray[np.float32]:
+    scores: NDArray[np.float32] = index.get_scores_from_ids(index.get_tokens_ids(list(terms)))
+    return scores
+
+
+def _best(scores: NDArray[np.float32], *, n: int) -> KeywordHits:
+    rows = np.flatnonzero(scores > 0)
+    if len(rows) > n > 0:
+        least = np.partition(scores[rows], len(rows) - n)[len(rows) - n]
+        rows = rows[scores[rows] >= least]
+    order = np.argsort(-scores[rows], kind="stable")[: max(n, 0)]
+    return KeywordHits(rows[order].astype(np.int32), scores[rows[order]].astype(np.float32))

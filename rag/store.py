@@ -1,0 +1,212 @@
+"""The vector store: one Chroma collection of chunks, built once, then only read. The only module that knows Chroma.
+
+Embeddings are always passed in, both ways. `.configuration`, `query_texts` and documents without embeddings are never
+used: they would build whatever embedding function an index file names, its code included (CVE-2026-45829).
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.embedding import Vectors
+from rag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from chromadb import Collection
+    from chromadb.api import ClientAPI
+
+DATABASE = "chroma.sqlite3"
+"""The one file that Chroma writes to even when it only reads."""
+MIN_ROWS = 2
+"""Chroma keeps a collection of one row in its write-ahead log and rewrites the index at each opening: do not use it."""
+_COLLECTION = "chunks"
+_BATCH = 300  # what Chroma Cloud takes in one write
+_HNSW = {"space": "cosine", "ef_search": 1000, "ef_construction": 200, "max_neighbors": 32}
+_SAFE_EMBEDDING_FUNCTIONS = frozenset({None, "legacy", "default"})
+_SELF_HITS = 5000
+"""Most rows that `verify` looks up by their own vector."""
+_SAME = 1e-3
+"""Cosine distance up to which two vectors count as the same."""
+
+
+class StoreHits(NamedTuple):
+    """Chunk rows (int32, shape (m,)) and their cosine to the query (float32), best first."""
+
+    rows: NDArray[np.int32]
+    scores: NDArray[np.float32]
+
+
+class ChunkRecord(NamedTuple):
+    """What the store keeps of a chunk beside its vector."""
+
+    paper_id: str
+    text: str
+    start: int
+    end: int
+
+
+class ChromaStore:
+    """An opened collection. Every failure of Chroma is a CorpusError."""
+
+    def __init__(self, client: "ClientAPI", collection: "Collection") -> None:
+        self._client, self._collection = client, collection
+
+    @classmethod
+    def build(
+        cls,
+        folder: Path,
+        *,
+        vectors: Vectors,
+        chunks: Iterator[ChunkRecord],
+        on_batch: Callable[[int], object] | None = None,
+    ) -> "ChromaStore":
+        """A new collection in the empty `folder` whose row i is `vectors[i]` and the i-th of `chunks`."""
+        with _translated(folder):
+            client = _client(folder)
+            # All rows are written to the index files by the last batch; with Chroma's own threshold the rest would
+            # stay in its log, and each opening would write the index files again.
+            hnsw = {**_HNSW, "sync_threshold": len(vectors), "batch_size": min(100, len(vectors))}
+            collection = client.create_collection(
+                _COLLECTION,
+                embedding_function=None,
+                configuration={"hnsw": hnsw},  # type: ignore[arg-type]
+            )
+            for first in range(0, len(vectors), _BATCH):
+                batch = vectors[first : first + _BATCH]
+                rows = range(first, first + len(batch))
+                records = [next(chunks) for _ in rows]
+                collection.add(
+                    ids=[str(row) for row in rows],
+                    embeddings=np.ascontiguousarray(batch),
+                    documents=[record.text for record in records],
+                    metadatas=[
+                        {"paper_id": record.paper_id, "row": row, "start": record.start, "end": record.end}
+                        for row, record in zip(rows, records, strict=True)
+                    ],
+                )
+                if on_batch is not None:
+                    on_batch(len(batch))
+        return cls(client, collection)
+
+    @classmethod
+    def open(cls, folder: Path) -> "ChromaStore":
+        """The collection that `build` left in `folder`. Refuses one that names an embedding function of its own."""
+        if not (folder / DATABASE).is_file():  # Chroma would make an empty one
+            raise CorpusError(f"The vector index {folder} is missing.", fix="Run: citewise doctor")
+        with _translated(folder):
+            client = _client(folder)
+            try:
+                collection = client.get_collection(_COLLECTION, embedding_function=None)
+                _refuse_embedding_function(collection, folder)
+            except BaseException:
+                client.close()  # type: ignore[attr-defined]
+                raise
+        return cls(client, collection)
+
+    def close(self) -> None:
+        """Lets go of the files."""
+        self._client.close()  # type: ignore[attr-defined]
+
+    def nearest(self, vector: Vectors, *, n: int) -> StoreHits:
+        """The `n` rows of highest cosine to `vector` (float32, shape (dimension,)), fewer where there are fewer."""
+        ids, distances = self._query(vector[None, :], n=n)
+        return StoreHits(np.array(ids[0], dtype=np.int32), 1 - np.array(distances[0], dtype=np.float32))
+
+    def count(self) -> int:
+        """How many rows Chroma says that it has; no proof that their vectors are there."""
+        with _translated():
+            return self._collection.count()
+
+    def verify(self, vectors: Vectors) -> None:
+        """Raises CorpusError unless the store holds exactly `vectors` and finds each of them by itself.
+
+        Of more than `_SELF_HITS` rows, that many, evenly spread, are looked up.
+        """
+        if self.count() != len(vectors):
+            raise CorpusError(f"The vector index holds {self.count()} of {len(vectors)} chunks.", fix=_REBUILD)
+        for first in range(0, len(vectors), _BATCH):
+            self._verify_stored(vectors, range(first, min(first + _BATCH, len(vectors))))
+        step = -(-len(vectors) // _SELF_HITS)
+        self.verify_self_hits(vectors, range(0, len(vectors), step))
+
+    def verify_self_hits(self, vectors: Vectors, rows: Sequence[int]) -> None:
+        """Raises CorpusError unless each of `rows` is the nearest to its own vector, or as near as the nearest."""
+        for first in range(0, len(rows), _BATCH):
+            batch = list(rows[first : first + _BATCH])
+            ids, distances = self._query(np.ascontiguousarray(vectors[batch]), n=1)
+            for row, hits, near in zip(batch, ids, distances, strict=True):
+                if not hits or (int(hits[0]) != row and not near[0] <= _SAME):
+                    raise CorpusError(f"The vector index does not find chunk {row} by its own vector.", fix=_REBUILD)
+
+    def _verify_stored(self, vectors: Vectors, rows: range) -> None:
+        with _translated():
+            got = self._collection.get(ids=[str(row) for row in rows], include=["embeddings"])
+        stored = {int(row): vector for row, vector in zip(got["ids"], got["embeddings"], strict=True)}  # type: ignore[arg-type]
+        for row in rows:
+            # Chroma keeps unit vectors for cosine, so the same up to rounding.
+            if row not in stored or not np.allclose(stored[row], vectors[row], atol=_SAME):
+                raise CorpusError(f"The vector index holds another vector for chunk {row}.", fix=_REBUILD)
+
+    def _query(self, vectors: Vectors, *, n: int) -> tuple[list[list[str]], list[list[float]]]:
+        with _translated():
+            found = self._collection.query(query_embeddings=vectors, n_results=n, include=["distances"])
+        return found["ids"], found["distances"] or []
+
+
+_REBUILD = "Run: citewise doctor"
+
+
+def check_database(folder: Path, *, rows: int, deep: bool) -> str | None:
+    """What is wrong with Chroma's SQLite file, None where nothing is. Does not import Chroma.
+
+    The file changes at each opening, so its hash says nothing. Its structure is checked up to 32 MiB or if `deep`.
+    """
+    path = folder / DATABASE
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=10.0)) as connection:
+            (count,) = connection.execute("SELECT count(*) FROM embeddings").fetchone()
+            if count != rows:
+                return f"{DATABASE} holds {count} of {rows} chunks"
+            if deep or path.stat().st_size <= 32 << 20:
+                pragma = "integrity_check" if deep else "quick_check"
+                (verdict,) = connection.execute(f"PRAGMA {pragma}(1)").fetchone()
+                return None if verdict == "ok" else f"{DATABASE}: {verdict}"
+    except (sqlite3.Error, OSError) as error:
+        return f"{DATABASE}: {error}"
+    return None
+
+
+def _client(folder: Path) -> "ClientAPI":
+    os.environ["ANONYMIZED_TELEMETRY"] = "False"  # read when Chroma is imported
+    import chromadb
+    from chromadb.config import Settings
+
+    return chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+
+
+def _refuse_embedding_function(collection: "Collection", folder: Path) -> None:
+    function = (collection.configuration_json or {}).get("embedding_function") or {}
+    name = function.get("name") or function.get("type")
+    if name not in _SAFE_EMBEDDING_FUNCTIONS:
+        raise CorpusError(
+            f"The vector index {folder} names an embedding function of its own ({name}), which could run code.",
+            fix="Delete that folder if it is not yours; citewise builds its index anew.",
+        )
+
+
+@contextmanager
+def _translated(folder: Path | None = None) -> Iterator[None]:
+    """Turns what Chroma raises, of its own and of its bindings, into a CorpusError."""
+    from chromadb.errors import ChromaError
+
+    try:
+        yield
+    except (ChromaError, ValueError, TypeError, RuntimeError, OSError, KeyError, sqlite3.Error) as error:
+        place = f" in {folder}" if folder else ""
+        raise CorpusError(f"The vector index{place} failed: {error}.", fix=_REBUILD) from error

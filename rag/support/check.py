@@ -1,0 +1,172 @@
+"""The verdict on a sentence: supported, partly or unsupported by the abstracts that it cites, and why."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rag.domain import Span, Support
+from rag.support.binding import clauses, find_mixed
+from rag.support.contradictions import ENOUGH, MISSING, Finding, find_contradictions, find_missing
+from rag.support.coverage import Coverage, Idf, cover, default_idf
+from rag.support.features import Features, measure
+from rag.support.meta import needs_no_support
+from rag.support.model import probability_full, probability_related
+from rag.support.text import SentenceView, tokenize, view_sentence, view_sentences
+from rag.support.weights import RELATED_FROM, SUPPORTED_FROM
+from rag.textnorm import contains_verbatim, quotations
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How well the cited abstracts support a sentence.
+
+    `score` is the calibrated probability, 0..1, that they support all of it; 1 for a verbatim sentence. `reason` is one
+    plain clause. `evidence` has for each cited abstract, in order, the spans of the 0 to 3 sentences that say most of
+    the sentence, best first.
+    """
+
+    support: Support
+    score: float
+    reason: str
+    evidence: tuple[tuple[Span, ...], ...]
+
+
+def check_support(
+    sentence: str,
+    *,
+    abstracts: Sequence[str],
+    idf: Callable[[str], float] | None = None,
+    known: Sequence[str] = (),
+) -> Verdict:
+    """Checks a sentence of an answer, without its markers, against the abstracts that it cites.
+
+    `idf` weighs an index term by its rarity (`KeywordIndex.idf`); without it all but the commonest words of abstracts
+    count alike. `known` is what else is known of the papers (titles, authors, years): words and numbers found in it
+    need no support.
+    """
+    if needs_no_support(sentence):
+        return Verdict("supported", 1.0, "it speaks about the sources, not from them", ((),) * len(abstracts))
+    if not abstracts:
+        return Verdict("unsupported", 0.0, "no citation", ())
+    rarity = idf or default_idf
+    views = [view_sentences(abstract) for abstract in abstracts]
+    coverage = cover(view_sentence(sentence), [view for sentences in views for view in sentences], idf=rarity)
+    evidence = _evidence(coverage, views)
+    if _is_verbatim(sentence, abstracts):
+        return Verdict("supported", 1.0, "verbatim in the cited abstract", evidence)
+    terms = frozenset(term for text in known for token in tokenize(text) for term in (*token.terms, token.surface))
+    findings = _find(sentence, abstracts, views, coverage, idf=rarity, known=terms)
+    measured = measure(coverage, findings, known=terms)
+    full, related = probability_full(measured), probability_related(measured)
+    support = _judge(findings, measured, full=full, related=related)
+    reason = _reason(support, findings, coverage, known=terms)
+    # A contradiction that the words alone do not show must show in the score.
+    score = full if support == "supported" else min(full, SUPPORTED_FROM if support == "partly" else RELATED_FROM)
+    return Verdict(support, score, _plural(reason) if len(abstracts) > 1 else reason, evidence)
+
+
+def best_citations(
+    sentence: str, abstracts: Sequence[str], *, idf: Callable[[str], float] | None = None, most: int = 2
+) -> tuple[int, ...]:
+    """The indices of the abstracts, at most `most`, that support a sentence that cites nothing: best first, maybe none.
+
+    An abstract is named if it alone supports the sentence, else two that do so together; what is supported in part only
+    gets no citation.
+    """
+    if needs_no_support(sentence):
+        return ()
+    verdicts = [check_support(sentence, abstracts=[abstract], idf=idf) for abstract in abstracts]
+    ranked = sorted(range(len(abstracts)), key=lambda index: -verdicts[index].score)
+    alone = [index for index in ranked if verdicts[index].support == "supported"]
+    if alone:
+        best = verdicts[alone[0]].score
+        return tuple(index for index in alone if verdicts[index].score >= best - _AS_GOOD)[:most]
+    pair = tuple(ranked[:2])
+    if most >= 2 and len(pair) == 2:
+        together = check_support(sentence, abstracts=[abstracts[index] for index in pair], idf=idf)
+        if together.support == "supported" and all(together.evidence):
+            return pair
+    return ()
+
+
+_AS_GOOD = 0.05
+_TOO_FEW_WORDS = 3
+_LEAST_EVIDENCE = 0.15
+"""Share of a sentence that a sentence of an abstract must say to be shown as evidence."""
+
+
+def _is_verbatim(sentence: str, abstracts: Sequence[str]) -> bool:
+    quote = sentence.strip().strip("\"'“”«»„-*• ")
+    return len(quote.split()) >= _TOO_FEW_WORDS and any(contains_verbatim(text, quote=quote) for text in abstracts)
+
+
+def _find(
+    sentence: str,
+    abstracts: Sequence[str],
+    views: Sequence[Sequence[SentenceView]],
+    coverage: Coverage,
+    *,
+    idf: Idf,
+    known: frozenset[str],
+) -> list[Finding]:
+    findings = list(find_missing(coverage, known=known))
+    for quote in quotations(sentence):
+        if not any(contains_verbatim(text, quote=quote) for text in abstracts):
+            findings.append(Finding("quotation", "the quotation is not in the cited abstract"))
+    if len(abstracts) == 1:
+        return [*findings, *find_contradictions(coverage)]
+    parts = clauses(sentence)
+    for part in parts:
+        part_coverage = coverage if part == sentence else cover(view_sentence(part), coverage.sentences, idf=idf)
+        findings += find_contradictions(part_coverage)
+    return [*findings, *find_mixed(parts, abstracts=views, idf=idf)]
+
+
+def _judge(findings: Sequence[Finding], measured: Features, *, full: float, related: float) -> Support:
+    kinds = {finding.kind for finding in findings}
+    if kinds - MISSING or related < RELATED_FROM or ("number" in kinds and not measured.numbers):
+        return "unsupported"
+    return "partly" if kinds or full < SUPPORTED_FROM else "supported"
+
+
+def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage, *, known: frozenset[str]) -> str:
+    if support == "supported":
+        return "its words are in the cited abstract"
+    contradicting = [finding for finding in findings if finding.kind not in MISSING]
+    if contradicting or findings:
+        return (contradicting or findings)[0].reason
+    missing = sorted(
+        (-weight, token.surface)
+        for token, weight, found in zip(coverage.claim.units, coverage.weights, coverage.found, strict=True)
+        if found < ENOUGH and not known.intersection(token.terms)
+    )
+    if support == "unsupported" or not missing:
+        many = len(missing) * 2 >= len(coverage.weights)
+        return f"{'most' if many else 'too many'} of its words are not in the cited abstract" if missing else _LOOSE
+    words = " and ".join(f"'{surface}'" for _, surface in missing[:2])
+    return f"{words} {'is' if len(missing) == 1 else 'are'} not in the cited abstract"
+
+
+_LOOSE = "its words are in the cited abstract, but not together"
+
+
+def _plural(reason: str) -> str:
+    reason = reason.replace("is not in the cited abstract", "is in none of the cited abstracts")
+    reason = reason.replace("are not in the cited abstract", "are in none of the cited abstracts")
+    return reason.replace("in the cited abstract", "in the cited abstracts").replace(
+        "the cited abstract ", "a cited abstract "
+    )
+
+
+def _evidence(coverage: Coverage, views: Sequence[Sequence[SentenceView]]) -> tuple[tuple[Span, ...], ...]:
+    """For each abstract its sentences of the window; where it has none there, its best one if that says anything."""
+    spans: list[tuple[Span, ...]] = []
+    start = 0
+    for sentences in views:
+        own = range(start, start + len(sentences))
+        start += len(sentences)
+        chosen = [index for index in coverage.window if index in own]
+        if not chosen and own:
+            best = max(own, key=lambda index: coverage.of([index]))
+            chosen = [best] if coverage.of([best]) >= _LEAST_EVIDENCE else []
+        spans.append(tuple(coverage.sentences[index].span for index in chosen))
+    return tuple(spans)

@@ -1,0 +1,249 @@
+"""Where a sentence says what its evidence does not: other numbers and names, the opposite, one thing for another."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from rag.support.coverage import Coverage, match
+from rag.support.quantities import Quantity
+from rag.support.text import SentenceView, Token
+from rag.support.wordlists import COMPARISONS, OPPOSITES
+
+Kind = Literal[
+    "number",
+    "name",
+    "only",
+    "count",
+    "negation",
+    "opposite",
+    "direction",
+    "swapped names",
+    "swapped numbers",
+    "mixed",
+    "quotation",
+]
+MISSING: frozenset[Kind] = frozenset({"number", "name", "only"})
+"""Kinds that say that something is missing; the others contradict."""
+
+
+class Finding(NamedTuple):
+    """One contradiction, and the reason as a reader is told it."""
+
+    kind: Kind
+    reason: str
+
+
+ENOUGH = 0.5
+"""Share of a claim that a sentence must say before it can contradict the rest."""
+_SMALL = 20
+_NOUN_REACH = 3
+
+
+def find_missing(coverage: Coverage, *, known: frozenset[str]) -> tuple[Finding, ...]:
+    """Numbers and names of a claim that no sentence has, and that are not among the terms `known` otherwise."""
+    return (
+        *_missing_numbers(coverage.claim, coverage.sentences, known),
+        *_missing_names(coverage, known),
+        *_only(coverage),
+    )
+
+
+def find_contradictions(coverage: Coverage) -> tuple[Finding, ...]:
+    """What the sentence that says most of a claim says otherwise; nothing where it says less than half of the claim."""
+    findings = tuple(_other_counts(coverage.claim, coverage.sentences))
+    if not coverage.window or coverage.of(coverage.window[:1]) < ENOUGH:
+        return findings
+    best = coverage.sentences[coverage.window[0]]
+    reasons = ((kind, check(coverage.claim, best)) for kind, check in _CHECKS.items())
+    return findings + tuple(Finding(kind, reason) for kind, reason in reasons if reason)
+
+
+def _missing_numbers(
+    claim: SentenceView, sentences: Sequence[SentenceView], known: frozenset[str]
+) -> Iterator[Finding]:
+    for quantity in claim.quantities:
+        if quantity.spelled or quantity.surface in known:
+            continue
+        if not any(quantity.matches(other) for sentence in sentences for other in sentence.quantities):
+            yield Finding("number", f"{quantity.surface} is not in the cited abstract")
+
+
+def _other_counts(claim: SentenceView, sentences: Sequence[SentenceView]) -> Iterator[Finding]:
+    """ "three parameters" where the evidence has "a single parameter" and no three."""
+    for quantity, nouns in _counted(claim):
+        others = [
+            (other, nouns & other_nouns)
+            for sentence in sentences
+            for other, other_nouns in _counted(sentence)
+            if nouns & other_nouns
+        ]
+        if others and not any(quantity.value == other.value for other, _ in others):
+            yield Finding("count", _instead(others[0][0].surface, quantity.surface))
+
+
+def _counted(sentence: SentenceView) -> Iterator[tuple[Quantity, frozenset[str]]]:
+    for index, token in enumerate(sentence.tokens):
+        quantity = token.quantity
+        if quantity and quantity.unit == "plain" and quantity.value <= _SMALL and quantity.decimals == 0:
+            following = sentence.tokens[index + 1 : index + 1 + _NOUN_REACH]
+            yield quantity, frozenset(term for token in following if token.is_content for term in token.terms[:1])
+
+
+def _missing_names(coverage: Coverage, known: frozenset[str]) -> Iterator[Finding]:
+    for token, found in zip(coverage.claim.units, coverage.found, strict=True):
+        if token.is_name and found < ENOUGH and not known.intersection(token.terms):
+            yield Finding("name", f"{token.surface.removesuffix(chr(39) + 's')} is not in the cited abstract")
+
+
+def _only(coverage: Coverage) -> Iterator[Finding]:
+    """ "only A" where the evidence has A without an "only"."""
+    words = [token.lower for token in coverage.claim.tokens]
+    for previous, word in zip(["", *words], words, strict=False):
+        if word in _EXCLUSIVE and previous != "not":
+            if not any(sentence.words & _EXCLUSIVE for sentence in coverage.sentences):
+                yield Finding("only", f"the cited abstract does not say '{word}'")
+            return
+
+
+_EXCLUSIVE = frozenset({"only", "solely", "exclusively", "merely", "just", "sole", "alone", "purely", "exclusive"})
+
+
+def _denied(claim: SentenceView, evidence: SentenceView) -> str | None:
+    """A negation on one side only, of a word that both sides have."""
+    if claim.denies == evidence.denies:
+        return None
+    denying, other = (claim, evidence) if claim.denies else (evidence, claim)
+    shared = [token for token in denying.tokens if token.negated and token.is_content and _same(token, other)]
+    if not shared:
+        return None
+    word = shared[0].surface
+    return f"the cited abstract does not deny '{word}'" if denying is claim else f"the cited abstract denies '{word}'"
+
+
+def _opposite(claim: SentenceView, evidence: SentenceView) -> str | None:
+    claim_words = claim.words | claim.terms
+    evidence_words = evidence.words | evidence.terms
+    for token in claim.tokens:
+        key = token.terms[0] if token.terms else token.lower
+        if key in evidence_words or token.negated:
+            continue
+        for other in OPPOSITES.get(key, ()):
+            if other in evidence_words and other not in claim_words:
+                return _instead(_surface_of(other, evidence), token.surface)
+        for prefix in ("un", "in", "non", "dis", "im", "a"):
+            prefixed = prefix + token.lower
+            stripped = token.lower.removeprefix(prefix)
+            for form in (prefixed, stripped if len(stripped) > 3 and stripped != token.lower else prefixed):
+                if form in evidence.words and form not in claim.words:
+                    return _instead(form, token.surface)
+    return None
+
+
+def _other_direction(claim: SentenceView, evidence: SentenceView) -> str | None:
+    """ "reduces the error" where the evidence has "increases the error"."""
+    same = different = 0
+    word = ""
+    for token in claim.content:
+        if not token.direction:
+            continue
+        for index in evidence.places.get(token.terms[0], ()):
+            other = evidence.tokens[index]
+            if other.direction and _effective(other) == _effective(token):
+                same += 1
+            elif other.direction:
+                different += 1
+                word = word or token.surface
+    return f"the cited abstract says the opposite of '{word}'" if different and not same else None
+
+
+def _effective(token: Token) -> int:
+    return -token.direction if token.negated else token.direction
+
+
+def _swapped_names(claim: SentenceView, evidence: SentenceView) -> str | None:
+    """ "A outperforms B" where the evidence has "B outperforms A"."""
+    claim_sides, evidence_sides = _sides(claim), _sides(evidence)
+    if claim_sides is None or evidence_sides is None:
+        return None
+    (left, right), (evidence_left, evidence_right) = claim_sides, evidence_sides
+    only_left, only_right = evidence_left - evidence_right, evidence_right - evidence_left
+    crossed_left, crossed_right = (left - right) & only_right, (right - left) & only_left
+    kept = len((left - right) & only_left) + len((right - left) & only_right)
+    if crossed_left and crossed_right and len(crossed_left) + len(crossed_right) > kept:
+        first, second = (_surface_of(min(terms), claim) for terms in (crossed_left, crossed_right))
+        return f"the cited abstract has {first} and {second} the other way round"
+    return None
+
+
+def _sides(sentence: SentenceView) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The terms on the better and on the worse side of the first comparison; None where nothing is compared."""
+    for index, token in enumerate(sentence.tokens):
+        better = COMPARISONS.get(token.lower)
+        if better is None:
+            continue
+        before = frozenset(t for other in sentence.tokens[:index] if other.is_content for t in other.terms)
+        after = frozenset(t for other in sentence.tokens[index + 1 :] if other.is_content for t in other.terms)
+        passive = any(other.lower == "by" for other in sentence.tokens[index + 1 : index + 2])
+        return (after, before) if better != (-1 if passive else 1) else (before, after)
+    return None
+
+
+def _swapped_numbers(claim: SentenceView, evidence: SentenceView) -> str | None:
+    """ "90% on A and 80% on B" where the evidence has them the other way round."""
+    pairs = [
+        (index, place, token.quantity)
+        for index, token in enumerate(claim.tokens)
+        if token.quantity and (place := _place_of(token.quantity, evidence)) is not None
+    ]
+    anchors = [
+        (index, evidence.places[token.terms[0]][0])
+        for index, token in enumerate(claim.tokens)
+        if token.is_content and len(evidence.places.get(token.terms[0], ())) == 1
+    ]
+    for i, (at, there, quantity) in enumerate(pairs):
+        for other_at, other_there, other in pairs[i + 1 :]:
+            if quantity.value == other.value:
+                continue
+            votes = 0
+            for first, first_there in anchors:
+                for second, second_there in anchors:
+                    if _binding(at, other_at, first, second) > 0:
+                        there_too = _binding(there, other_there, first_there, second_there)
+                        votes += (there_too > 0) - (there_too < 0)
+            if votes < 0:
+                return f"the cited abstract has {quantity.surface} and {other.surface} the other way round"
+    return None
+
+
+def _binding(number: int, other: int, anchor: int, other_anchor: int) -> int:
+    """How much nearer (positive) or farther two numbers are to their own anchors than to each other's."""
+    own = abs(number - anchor) + abs(other - other_anchor)
+    crossed = abs(number - other_anchor) + abs(other - anchor)
+    return crossed - own
+
+
+def _place_of(quantity: Quantity, sentence: SentenceView) -> int | None:
+    places = [i for i, token in enumerate(sentence.tokens) if token.quantity and quantity.matches(token.quantity)]
+    return places[0] if len(places) == 1 else None
+
+
+_CHECKS: dict[Kind, Callable[[SentenceView, SentenceView], str | None]] = {
+    "negation": _denied,
+    "opposite": _opposite,
+    "direction": _other_direction,
+    "swapped names": _swapped_names,
+    "swapped numbers": _swapped_numbers,
+}
+
+
+def _same(token: Token, sentence: SentenceView) -> bool:
+    return match(token, sentence) >= 1.0 and not any(
+        sentence.tokens[index].negated for index in sentence.places.get(token.terms[0], ())
+    )
+
+
+def _surface_of(term: str, sentence: SentenceView) -> str:
+    return next((t.surface for t in sentence.tokens if term in t.terms or term == t.lower), term)
+
+
+def _instead(said: str, claimed: str) -> str:
+    return f"the cited abstract says '{said}', not '{claimed}'"

@@ -1,0 +1,127 @@
+"""What is measured of a sentence against its evidence: the inputs of the logistic model."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from rag.support.contradictions import Finding
+from rag.support.coverage import Coverage
+from rag.support.text import SentenceView
+
+
+class Features(NamedTuple):
+    """What the model looks at, each 0..1 but `length`. The window: the three best sentences; recall of none is 1."""
+
+    best_sentence: float
+    """Share of the weighted words in the best single sentence."""
+    window: float
+    """... in the window together."""
+    abstract: float
+    """... in all sentences."""
+    plain: float
+    """Share of the words in all sentences, each counted alike."""
+    pairs: float
+    """Share of neighbouring words that stand near each other in a sentence of the window."""
+    subsequence: float
+    """Longest common subsequence of words with a sentence of the window: ROUGE-L recall (Lin 2004)."""
+    rarest_missing: float
+    """Weight of the weightiest missing word, relative to the weightiest of all."""
+    names: float
+    """Recall of what is written like a name."""
+    capitalised: float
+    """Recall of words with a capital that do not begin the sentence."""
+    numbers: float
+    """Recall of the numbers, spelled ones too."""
+    number_context: float
+    """Share of the words in the sentences that hold the numbers; as `best_sentence` without numbers."""
+    missing_numbers: float
+    denied: float
+    """Whether a negation stands on one side only, claim or best sentence."""
+    opposed: float
+    """Whether words of direction or opposites contradict each other."""
+    length: float
+    """Logarithm of the number of content words."""
+
+
+def measure(coverage: Coverage, findings: Sequence[Finding], *, known: frozenset[str]) -> Features:
+    """The features of a claim against the sentences that it was looked up in."""
+    claim, window = coverage.claim, [coverage.sentences[index] for index in coverage.window]
+    found = [
+        1.0 if known.intersection(token.terms[:1]) else strength
+        for token, strength in zip(claim.units, coverage.found, strict=True)
+    ]
+    kinds = {finding.kind for finding in findings}
+    heaviest = max(coverage.weights, default=1.0)
+    missing = [w for w, f in zip(coverage.weights, found, strict=True) if f < _FOUND]
+    numbers = [
+        any(quantity.matches(other) for sentence in coverage.sentences for other in sentence.quantities)
+        for quantity in claim.quantities
+    ]
+    best = coverage.of(coverage.window[:1])
+    return Features(
+        best_sentence=best,
+        window=coverage.of(coverage.window),
+        abstract=coverage.of(range(len(coverage.sentences))),
+        plain=_mean(found, empty=0.0),
+        pairs=_pairs(claim, window),
+        subsequence=max((_common_subsequence(claim, sentence) for sentence in window), default=0.0),
+        rarest_missing=max(missing, default=0.0) / heaviest,
+        names=_mean([f for token, f in zip(claim.units, found, strict=True) if token.is_name]),
+        capitalised=_mean(
+            [f for token, f in zip(claim.units[1:], found[1:], strict=True) if token.surface[0].isupper()]
+        ),
+        numbers=_mean([float(n) for n in numbers]),
+        number_context=_number_context(coverage) if numbers else best,
+        missing_numbers=float("number" in kinds),
+        denied=float(bool(window) and claim.denies != window[0].denies),
+        opposed=float(bool(kinds & {"opposite", "direction", "swapped names", "swapped numbers", "count"})),
+        length=math.log(1 + len(claim.content)),
+    )
+
+
+_FOUND = 0.5
+_PAIR_REACH = 4
+
+
+def _mean(values: list[float], *, empty: float = 1.0) -> float:
+    return sum(values) / len(values) if values else empty
+
+
+def _pairs(claim: SentenceView, window: list[SentenceView]) -> float:
+    terms = [token.terms[0] for token in claim.content]
+    near = 0
+    for first, second in pairwise(terms):
+        near += any(
+            abs(i - j) <= _PAIR_REACH
+            for sentence in window
+            for i in sentence.places.get(first, ())
+            for j in sentence.places.get(second, ())
+        )
+    return near / (len(terms) - 1) if len(terms) > 1 else 0.0
+
+
+def _common_subsequence(claim: SentenceView, sentence: SentenceView) -> float:
+    one = [token.terms[0] for token in claim.content]
+    other = [token.terms[0] for token in sentence.content]
+    row = [0] * (len(other) + 1)
+    for term in one:
+        diagonal = 0
+        for j, candidate in enumerate(other, start=1):
+            diagonal, row[j] = row[j], diagonal + 1 if term == candidate else max(row[j], row[j - 1])
+    return row[-1] / len(one) if one else 0.0
+
+
+def _number_context(coverage: Coverage) -> float:
+    """The least, over the claim's numbers, of what a sentence that holds the number says of the claim."""
+    return min(
+        max(
+            (
+                coverage.of([index])
+                for index, sentence in enumerate(coverage.sentences)
+                if any(quantity.matches(other) for other in sentence.quantities)
+            ),
+            default=0.0,
+        )
+        for quantity in coverage.claim.quantities
+    )

@@ -1,0 +1,81 @@
+"""The numbers of a sentence with their units: "22.3%", "2.5 times", "12k", "half", "three"."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["percent", "times", "plain"]
+
+_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12}
+_PERCENT = {"%", "percent", "percentage point", "percentage points", "per cent", "pp"}
+_TIMES = {"x", "times", "fold", "-fold"}
+_NUMBER = re.compile(
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>\^-?\d+)?"
+    r"(?:\s?(?P<unit>%|percent(?:age\s+points?)?|per\s+cent|pp\b|x(?!\w)|times\b|-?fold\b)"
+    r"|(?P<scale>\s?(?:thousand|million|billion|trillion)\b|[kKMBT](?!\w)))?(?P<rest>[A-Za-z]\w*)?"
+)
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty".split()
+)
+_WORDS: dict[str, tuple[float, Unit]] = {word: (float(value), "plain") for value, word in enumerate(_ONES)}
+_WORDS |= {"single": (1, "plain"), "both": (2, "plain"), "dozen": (12, "plain"), "thirty": (30, "plain")}
+_WORDS |= {"forty": (40, "plain"), "fifty": (50, "plain"), "hundred": (100, "plain")}
+_WORDS |= dict.fromkeys(("half", "halves", "halved", "halving"), (50.0, "percent"))
+_WORDS |= dict.fromkeys(("twice", "double", "doubles", "doubled", "twofold"), (2.0, "times"))
+_WORDS |= dict.fromkeys(("triple", "triples", "tripled", "threefold"), (3.0, "times"))
+_ROUNDS_TO = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as it was written (`surface`), its value with "12k" as 12000, its unit, and how precise it was given.
+
+    `spelled` tells a number word. `decimals` is the number of decimal places.
+    """
+
+    surface: str
+    value: float
+    unit: Unit
+    decimals: int
+    spelled: bool
+
+    def matches(self, other: "Quantity") -> bool:
+        """Whether `other`, of the evidence, says the same: equal, or equal when rounded to this one's decimals.
+
+        A number without a unit matches one with any.
+        """
+        if self.unit != other.unit and "plain" not in (self.unit, other.unit):
+            return False
+        if abs(self.value - other.value) <= 1e-9 * max(abs(self.value), 1.0):
+            return True
+        digits = len(re.sub(r"\D", "", self.surface).lstrip("0"))
+        return (
+            digits >= _ROUNDS_TO and other.decimals > self.decimals and round(other.value, self.decimals) == self.value
+        )
+
+
+def read_quantity(text: str, start: int) -> tuple[Quantity, int] | None:
+    """The number in figures that begins at `start` of a normalised text, and where it ends.
+
+    None where none begins there, or where it goes on as a name ("3D", "4th").
+    """
+    match = _NUMBER.match(text, start)
+    if match is None or match["rest"]:
+        return None
+    digits = match["number"].replace(",", "")
+    value = float(digits)
+    if match["power"]:
+        value = value ** float(match["power"][1:]) if abs(float(match["power"][1:])) < 40 else float("inf")
+    unit_text = " ".join((match["unit"] or "").split())
+    unit: Unit = "percent" if unit_text in _PERCENT else "times" if unit_text in _TIMES else "plain"
+    decimals = len(digits.partition(".")[2])
+    scale = _SCALES[match["scale"].strip().lower()] if match["scale"] else 1.0
+    quantity = Quantity(match.group().strip(), value * scale, unit, decimals if scale == 1.0 else 0, spelled=False)
+    return quantity, match.end()
+
+
+def spelled_quantity(word: str) -> Quantity | None:
+    """The number that a word in lower case says, None where it says none."""
+    known = _WORDS.get(word)
+    return Quantity(word, known[0], known[1], 0, spelled=True) if known else None

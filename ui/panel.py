@@ -1,0 +1,216 @@
+"""The page's HTML: sources, one source's card, the status line, the corpus list. Pure; `ui.rich_text` escapes."""
+
+from collections.abc import Collection, Sequence
+from urllib.parse import urlsplit
+
+from rag.domain import Answer, Citation, Paper, ScoredPaper, Span
+from rag.sentences import split_sentences
+from ui.render import SUPPORT_WORDS, CiteTarget, cite_href, sentence_numbers
+from ui.rich_text import escape_html, rich_html
+
+_HOSTS = {"openreview.net": "OpenReview", "proceedings.mlr.press": "PMLR", "arxiv.org": "arXiv", "doi.org": "DOI"}
+_AUTHORS_SHOWN = 8
+
+LEGEND = """<div class="legend"><h2>Sources</h2>
+<p>Every number in an answer opens the abstract that it cites here, with the supporting sentence marked.</p>
+<dl><dt><span class="chip supported">1</span></dt><dd>the cited sentence supports it</dd>
+<dt><span class="chip partly">2</span></dt><dd>it supports a part of it</dd>
+<dt><span class="chip unsupported">3</span></dt><dd>it does not support it: read with care</dd></dl></div>"""
+
+
+def reading_panel(papers: Sequence[ScoredPaper]) -> str:
+    """The papers that were found, while the answer is being written."""
+    return f"<h2>Reading {_count(len(papers), 'abstract')}</h2>{_paper_links(papers)}"
+
+
+def sources_panel(answer: Answer) -> str:
+    """The cited papers in reading order, then what else was read; without an answer, the papers that were found."""
+    cited = {citation.paper.paper_id for citation in answer.citations}
+    rest = [hit for hit in answer.retrieved if hit.paper.paper_id not in cited]
+    if answer.outcome != "answered":
+        heading = "Nearest abstracts" if answer.outcome == "not_in_corpus" else "Abstracts found"
+        note = "Not evidence: none of these was found to answer the question." if rest else "Nothing was found."
+        return f'<h2>{heading}</h2><p class="note">{note}</p>{_paper_links(rest)}'
+    cards = "".join(_citation_card(citation) for citation in answer.citations)
+    also = (
+        f"<details><summary>Also read ({len(rest)}), not cited</summary>{_paper_links(rest)}</details>" if rest else ""
+    )
+    return f'<h2>Sources</h2><p class="note">{_support_summary(answer)}</p>{cards}{also}'
+
+
+def _support_summary(answer: Answer) -> str:
+    supports = [sentence.support for sentence in answer.sentences]
+    counts = {support: supports.count(support) for support in ("supported", "partly", "unsupported")}
+    said = f"{counts['supported']} of {_count(len(supports), 'sentence')} supported by the cited abstract"
+    said += f", {counts['partly']} partly" if counts["partly"] else ""
+    return said + (f", <strong>{counts['unsupported']} unsupported</strong>." if counts["unsupported"] else ".")
+
+
+def _citation_card(citation: Citation) -> str:
+    numbers = sentence_numbers(citation.paper, [evidence.span for evidence in citation.evidence])
+    return source_card(citation.paper, CiteTarget(citation.paper.paper_id, numbers, ""), number=citation.number)
+
+
+def source_card(paper: Paper, target: CiteTarget, *, number: int | None = None) -> str:
+    """One paper with its whole abstract, the sentences that `target` names marked."""
+    badge = f'<span class="number" aria-label="Source {number}">{number}</span>' if number is not None else ""
+    support = SUPPORT_WORDS.get(target.support, "")
+    label = f'<p class="support {target.support}">{escape_html(support)}</p>' if support else ""
+    sentences = split_sentences(paper.abstract)
+    marked = [sentences[n - 1] for n in target.sentences if 0 < n <= len(sentences)]
+    return (
+        f'<article class="source" data-paper="{escape_html(paper.paper_id)}" tabindex="-1">{badge}'
+        f'<h3>{_title(paper)}</h3><p class="meta">{_meta(paper)}</p>{label}'
+        f'<p class="abstract">{rich_html(paper.abstract, highlights=_joined(marked, paper.abstract))}</p></article>'
+    )
+
+
+def hover_card(paper: Paper, target: CiteTarget) -> str:
+    """The short card shown over a citation: the title, and the sentences that it stands on."""
+    sentences = split_sentences(paper.abstract)
+    marked = [sentences[n - 1] for n in target.sentences if 0 < n <= len(sentences)][:2]
+    quotes = "".join(f"<blockquote>{rich_html(paper.abstract[s.start : s.end])}</blockquote>" for s in marked)
+    support = f'<p class="support {target.support}">{SUPPORT_WORDS[target.support]}</p>'
+    return f'<strong>{rich_html(paper.label)}</strong><p class="meta">{_authors(paper, 3)}</p>{quotes}{support}'
+
+
+def status_line(answer: Answer) -> str:
+    """What happened, in one line: searched, read, cited, by whom, how long, how many tokens."""
+    usage, total = answer.usage, answer.timings.total_ms
+    tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+    outcome = {"answered": "", "not_in_corpus": "Not in these abstracts", "failed": "Failed"}[answer.outcome]
+    parts = [
+        outcome,
+        f"Searched “{escape_html(_shortened(answer.searched))}”" if answer.searched else "",
+        f"{_count(len(answer.retrieved), 'abstract')} read",
+        f"{len(answer.citations)} cited" if answer.outcome == "answered" else "",
+        escape_html(answer.model or "") if answer.writer == "chat" else "quoted, no model",
+        f"{total / 1000:.1f} s" if total is not None else "",
+        f"{tokens:,} tokens" if tokens else "",
+        f"{_count(answer.removed_markers, 'invented citation')} removed" if answer.removed_markers else "",
+        *map(escape_html, answer.notes),
+    ]
+    return status_text([part for part in parts if part]) + _sources_link(len(answer.citations))
+
+
+def status_text(parts: Sequence[str]) -> str:
+    """Statements, escaped already, as the status line shows them."""
+    return f"<span>{' · '.join(parts)}</span>"
+
+
+def searching_status(papers: Sequence[ScoredPaper], searched: str) -> str:
+    """The status while the answer is being written."""
+    read = f"Reading {_count(len(papers), 'abstract')}"
+    return status_text([f"Searched “{escape_html(_shortened(searched))}”", f"{read} …"])
+
+
+def corpus_page(papers: Sequence[Paper], *, total: int, first: int, query: str = "") -> str:
+    """A page of papers; `first` counts from 1. Each opens to its abstract."""
+    if not papers:
+        return '<p class="note">No paper matches.</p>'
+    if query:
+        said = f"The {len(papers)} best matches for “{escape_html(_shortened(query))}”, best first"
+    else:
+        said = f"Papers {first:,} to {first + len(papers) - 1:,} of {total:,}"
+    items = "".join(
+        f"<li><details><summary><strong>{rich_html(paper.label)}</strong>"
+        f'<span class="meta">{_byline(paper)}</span></summary>'
+        f'<p class="abstract">{rich_html(paper.abstract)}</p>'
+        f'<p class="meta">{" · ".join(_links(paper))}</p></details></li>'
+        for paper in papers
+    )
+    return f'<p class="note">{said}</p><ul class="papers">{items}</ul>'
+
+
+def header(corpus: str, papers: int) -> str:
+    """The page's title line."""
+    return f"<h1>citewise</h1><p>{escape_html(corpus)} · {_count(papers, 'abstract')}</p>"
+
+
+def model_hint(writer: str) -> str:
+    """Without a model, the one line that says how to add one."""
+    if writer != "extractive":
+        return ""
+    return (
+        "Answers quote the abstracts. For written answers set <code>CITEWISE_BASE_URL</code> or "
+        "<code>OPENAI_API_KEY</code> and start again."
+    )
+
+
+def _paper_links(papers: Sequence[ScoredPaper]) -> str:
+    items = "".join(
+        f'<li><a href="{cite_href(hit.paper.paper_id, (), "nearest")}">{rich_html(hit.paper.label)}</a>'
+        f'<span class="meta">{_byline(hit.paper)}</span></li>'
+        for hit in papers
+    )
+    return f'<ul class="papers">{items}</ul>' if items else ""
+
+
+def _title(paper: Paper) -> str:
+    url = _web_url(paper.url)
+    shown = rich_html(paper.label)
+    return f"<a {_outside(url)}>{shown}</a>" if url else shown
+
+
+def _outside(url: str) -> str:
+    return f'href="{escape_html(url)}" target="_blank" rel="noopener noreferrer"'
+
+
+def _web_url(url: object) -> str | None:
+    """`url` if it is an https address that names a host, else None: nothing else becomes a link."""
+    if not isinstance(url, str) or any(char.isspace() or ord(char) < 32 for char in url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme == "https" and parts.hostname else None
+
+
+def _links(paper: Paper) -> list[str]:
+    arxiv = f"https://arxiv.org/abs/{paper.arxiv_id}" if paper.arxiv_id else None
+    urls = [_web_url(url) for url in (paper.url, paper.metadata.get("pmlr_url"), arxiv)]
+    labels = {url: _HOSTS.get(urlsplit(url).hostname or "", urlsplit(url).hostname or "") for url in urls if url}
+    return [f"<a {_outside(url)}>{escape_html(label)}</a>" for url, label in labels.items()]
+
+
+def _meta(paper: Paper) -> str:
+    return " · ".join([part for part in (_authors(paper, _AUTHORS_SHOWN), _venue(paper)) if part] + _links(paper))
+
+
+def _byline(paper: Paper) -> str:
+    return " · ".join(part for part in (_authors(paper, 3), _venue(paper)) if part)
+
+
+def _authors(paper: Paper, shown: int) -> str:
+    more = " et al." if len(paper.authors) > shown else ""
+    return escape_html(", ".join(paper.authors[:shown])) + more
+
+
+def _venue(paper: Paper) -> str:
+    venue, year = paper.venue or "", str(paper.year or "")
+    return escape_html(venue if year in venue else f"{venue} {year}".strip())
+
+
+def _joined(spans: Collection[Span], text: str) -> list[Span]:
+    """`spans` in order, neighbours with only white space between them made one, so that their mark does not break."""
+    joined: list[Span] = []
+    for span in sorted(spans):
+        if joined and not text[joined[-1].end : span.start].strip():
+            joined[-1] = Span(joined[-1].start, span.end)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _sources_link(cited: int) -> str:
+    return f'<a class="open-sources" href="#sources">{_count(cited, "source") if cited else "Papers"}</a>'
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _shortened(text: str, *, longest: int = 90) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"

@@ -1,0 +1,180 @@
+"""Questions and answers as the chat's Markdown, and back. Pure; `ui.rich_text` does the escaping.
+
+A citation is a link whose address alone rebuilds its source: `#cite-<paper id>-<sentence numbers>-<support>`, with the
+id percent-encoded and the numbers counted from 1 and joined by dots. Nothing about it is kept on the server.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from rag.domain import Answer, AnswerSentence, Cited, Marker, Paper, Span, TextPart, Turn
+from rag.sentences import split_sentences
+from ui.rich_text import MATHS_DELIMITERS, escape_html, escape_markdown, rich_markdown
+
+UNSUPPORTED = "unsupported"
+SUPPORT_WORDS = {
+    "supported": "supported",
+    "partly": "partly supported",
+    "unsupported": "does not support this sentence",
+    "pending": "not checked",
+    "nearest": "nearest, not evidence",
+}
+
+_CITE = re.compile(r"#cite-(?P<id>[^\s-][^\s]*)-(?P<sentences>\d*(?:\.\d+)*)-(?P<support>[a-z]+)\Z")
+_CHIP = re.compile(r'\[(\d+)\]\(#cite-[^\s)]*(?: "[^"]*")?\)')
+_NOTE = re.compile(r' <span class="unsupported".*?</span>', re.DOTALL)
+
+
+class CiteTarget(NamedTuple):
+    """What a citation's address names: a paper, sentences of its abstract counted from 1, and the support shown."""
+
+    paper_id: str
+    sentences: tuple[int, ...]
+    support: str
+
+
+def cite_href(paper_id: str, sentences: Sequence[int], support: str) -> str:
+    """The address of a citation, which `parse_cite` reads back."""
+    encoded = quote(paper_id, safe="").replace("-", "%2D").replace("_", "%5F").replace("~", "%7E")
+    return f"#cite-{encoded}-{'.'.join(map(str, sentences))}-{support}"
+
+
+def parse_cite(href: str) -> CiteTarget | None:
+    """What a citation's address names, or None where it is none."""
+    match = _CITE.match(href)
+    if match is None or match["support"] not in SUPPORT_WORDS:
+        return None
+    numbers = tuple(int(number) for number in match["sentences"].split(".") if number)
+    return CiteTarget(unquote(match["id"]), numbers, match["support"])
+
+
+def sentence_numbers(paper: Paper, spans: Sequence[Span]) -> tuple[int, ...]:
+    """The sentences of the abstract, counted from 1, that `spans` touch."""
+    sentences = enumerate(split_sentences(paper.abstract), start=1)
+    return tuple(n for n, s in sentences if any(span.start < s.end and s.start < span.end for span in spans))
+
+
+def chip(number: int, paper: Paper, sentences: Sequence[int], support: str) -> str:
+    """A citation as a Markdown link; its title says in words what its border shows."""
+    label = " ".join(f"Source {number}, {SUPPORT_WORDS[support]}: {paper.label}".split())
+    return f'[{number}]({cite_href(paper.paper_id, sentences, support)} "{escape_markdown(label)}")'
+
+
+def answer_markdown(answer: Answer) -> str:
+    """The checked answer's text with a chip for each of its markers and a mark behind each unsupported sentence."""
+    by_number = {citation.number: citation for citation in answer.citations}
+    located = locate_sentences(answer)
+    chips: dict[Span, str] = {}
+    ends = {sentence.start: sentence.end for sentence, _ in located}
+    for marker in answer.markers:
+        citation = by_number.get(marker.number)
+        owner = _owner(marker, located)
+        if owner is not None:
+            ends[owner[0].start] = max(ends[owner[0].start], marker.span.end)
+        if citation is not None:
+            numbers = sentence_numbers(citation.paper, [evidence.span for evidence in citation.evidence])
+            chips[marker.span] = chip(marker.number, citation.paper, numbers, owner[1].support if owner else "pending")
+    notes = {ends[span.start]: _unsupported_note(s) for span, s in located if s.support == UNSUPPORTED}
+    return rich_markdown(answer.text, chips, notes)
+
+
+def streaming_markdown(parts: Sequence[TextPart | Cited]) -> str:
+    """An answer that is still being written: its citations stand, their support is not checked yet."""
+    text = ""
+    chips: dict[Span, str] = {}
+    for part in parts:
+        if isinstance(part, TextPart):
+            text += part.text
+        else:
+            text += "" if not text or text[-1].isspace() else " "
+            marker = f"[{part.number}]"
+            span = Span(len(text), len(text) + len(marker))
+            chips[span] = chip(part.number, part.paper, (), "pending")
+            text += marker
+    return rich_markdown(text, chips, {})
+
+
+def locate_sentences(answer: Answer) -> list[tuple[Span, AnswerSentence]]:
+    """Where each sentence stands in the answer's text, white space and markers left aside; one not found is skipped."""
+    in_marker = {i for marker in answer.markers for i in range(*marker.span)}
+    places = [i for i, char in enumerate(answer.text) if not char.isspace() and i not in in_marker]
+    squeezed = "".join(answer.text[i] for i in places)
+    located: list[tuple[Span, AnswerSentence]] = []
+    position = 0
+    for sentence in answer.sentences:
+        wanted = "".join(sentence.text.split())
+        at = squeezed.find(wanted, position) if wanted else -1
+        if at >= 0:
+            position = at + len(wanted)
+            located.append((Span(places[at], places[position - 1] + 1), sentence))
+    return located
+
+
+def _owner(marker: Marker, located: Sequence[tuple[Span, AnswerSentence]]) -> tuple[Span, AnswerSentence] | None:
+    """The sentence that a marker belongs to: the one before it, or the one that it opens."""
+    at = sum(span.start < marker.span.start for span, _ in located)
+    nearest = [*located[max(at - 1, 0) : at], *located[at : at + 1]]
+    citing = [place for place in nearest if marker.number in place[1].citations]
+    return next(iter([*citing, *nearest]), None)
+
+
+def _unsupported_note(sentence: AnswerSentence) -> str:
+    reason = escape_markdown(" ".join(sentence.reason.split()) or "No cited abstract says this.")
+    return f' <span class="unsupported" title="{reason}">unsupported</span>'
+
+
+def not_in_corpus_markdown(answer: Answer) -> str:
+    """The message where the corpus holds no answer; the nearest papers are named as what they are."""
+    said = " ".join(answer.text.split()) or "No abstract in this corpus answers the question."
+    box = f'<div class="outcome absent"><strong>Not in these abstracts</strong><br>{escape_html(said)}</div>'
+    nearest = [hit.paper for hit in answer.retrieved[:5]]
+    links = [f"- [{_label_markdown(paper)}]({cite_href(paper.paper_id, (), 'nearest')})" for paper in nearest]
+    return "\n\n".join([box, *(["Nearest papers (not evidence):", "\n".join(links)] if links else [])])
+
+
+def failed_markdown(problem: str, fix: str, *, partial: str = "") -> str:
+    """The message where the answer failed: what happened, what to do, and a link that asks again."""
+    box = (
+        f'<div class="outcome failed"><strong>The answer failed</strong><br>{escape_html(problem)} {escape_html(fix)}'
+        '<br><a href="#retry">Try again</a></div>'
+    )
+    return f"{partial}\n\n{box}" if partial else box
+
+
+def message_markdown(answer: Answer) -> str:
+    """The chat message for a finished answer, whatever its outcome."""
+    if answer.outcome == "not_in_corpus":
+        return not_in_corpus_markdown(answer)
+    if answer.outcome == "failed":
+        return failed_markdown(answer.problem or "", answer.fix or "", partial=answer_markdown(answer))
+    return answer_markdown(answer)
+
+
+def _label_markdown(paper: Paper) -> str:
+    return rich_markdown(" ".join(paper.label.split()), {}, {})
+
+
+def question_text(markdown: str) -> str:
+    """What `question_markdown` was given."""
+    return html.unescape(markdown.replace("<br>", "\n"))
+
+
+def answer_text(markdown: str) -> str:
+    """The words of a chat message made here: without chips, marks and outcome boxes."""
+    words = _NOTE.sub("", _CHIP.sub("", markdown.split('<div class="outcome')[0]))
+    words = re.sub(r"</?(?:strong|em|code)>", "", words)
+    words = re.sub(f"[{MATHS_DELIMITERS}]", "$", words)
+    return html.unescape(words).strip()
+
+
+def turns_of(messages: Sequence[tuple[str, str]], *, latest: int = 6) -> tuple[Turn, ...]:
+    """The last finished turns of a chat, from its (role, Markdown) messages, oldest first."""
+    turns: list[Turn] = []
+    for (role, asked), (next_role, said) in pairwise(messages):
+        if (role, next_role) == ("user", "assistant"):
+            turns.append(Turn(question_text(asked), answer_text(said)))
+    return tuple(turns[-latest:])

@@ -1,0 +1,173 @@
+"""The web server: the page mounted in a FastAPI app with health routes, security headers, host check and body limit."""
+
+import ipaddress
+import threading
+import webbrowser
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rag.assistant import Assistant
+from rag.errors import SettingsError
+from ui.app import PageConfig, build
+
+MAX_BODY_BYTES = 1_000_000
+"""The page sends its whole conversation with each question: some 300 turns."""
+
+_CSP = "; ".join(
+    [
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval'",  # gr.HTML compiles its templates with eval
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "media-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "frame-src 'none'",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    ]
+)
+_HEADERS = {
+    "content-security-policy": _CSP,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+_OPEN_PAGES = frozenset(
+    "assets config favicon.ico gradio_api healthz login logout manifest.json readyz robots.txt static svelte "
+    "theme.css".split()
+)
+_OPEN_API = frozenset(
+    "app_id call cancel component_server heartbeat info login_check queue reset startup-events theme.css token "
+    "user".split()
+)
+"""First path segments that the page and its one public endpoint use. All else of Gradio (uploads, proxying, files by
+path or address, monitoring, profiling, code editing) is closed."""
+_LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "::1"]
+
+
+class GuardMiddleware:
+    """Adds the security headers, opens only the routes that are used and refuses bodies over `max_body` bytes."""
+
+    def __init__(self, app: ASGIApp, *, max_body: int = MAX_BODY_BYTES) -> None:
+        self._app, self._max_body = app, max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        if not _is_open(scope["path"]):
+            await PlainTextResponse("Not found", status_code=404)(scope, receive, send_with_headers)
+            return
+        body = await self._body(receive) if scope["method"] in {"POST", "PUT", "PATCH"} else b""
+        if body is None:
+            await PlainTextResponse("The request is too large", status_code=413)(scope, receive, send_with_headers)
+            return
+        await self._app(scope, _replayed(body, receive) if body else receive, send_with_headers)
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """The whole body, or None where it is too large."""
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > self._max_body:
+                return None
+            if not message.get("more_body", False):
+                return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read already, then what comes after it."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+def _is_open(path: str) -> bool:
+    first, _, rest = path.lstrip("/").partition("/")
+    if first == "gradio_api":
+        return rest.split("/")[0] in _OPEN_API
+    return not first or first in _OPEN_PAGES
+
+
+def create_app(assistant: Assistant, config: PageConfig, *, allowed_hosts: Sequence[str] = _LOOPBACK_HOSTS) -> FastAPI:
+    """The whole web app. `allowed_hosts` are the values of Host that are answered ("*" for any): others may be a DNS
+    rebinding attack on a server that listens on loopback."""
+    import gradio as gr
+
+    page, arguments = build(assistant, config)
+    app = FastAPI(title="citewise", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.get("/healthz")
+    def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/readyz")
+    def readyz() -> dict[str, object]:
+        return {"status": "ok", "corpus": assistant.corpus.name, "papers": len(assistant.corpus)}
+
+    gr.mount_gradio_app(app, page, path="/", **arguments)
+    app.add_middleware(GuardMiddleware)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(allowed_hosts), www_redirect=False)
+    return app
+
+
+def serve(
+    assistant: Assistant,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 7860,
+    root_path: str | None = None,
+    auth: tuple[str, str] | None = None,
+    open_browser: bool = False,
+) -> None:
+    """Serves the page until interrupted.
+
+    `root_path` is the path or the whole address under which a proxy shows the page. Raises SettingsError where `host`
+    is reachable from other machines and there is no `auth` (a user name and a password).
+    """
+    loopback = _is_loopback(host)
+    if not loopback and auth is None:
+        raise SettingsError(
+            f"Everyone who reaches {host} could ask and spend the model's budget: there is no password.",
+            fix="Give one with --auth NAME:PASSWORD, or stay on --host 127.0.0.1.",
+        )
+    public = urlsplit(root_path or "").hostname
+    hosts = [*_LOOPBACK_HOSTS, *([public] if public else [])] if loopback else ["*"]
+    app = create_app(assistant, PageConfig(root_path=root_path, auth=auth), allowed_hosts=hosts)
+    if open_browser:
+        threading.Timer(1.0, webbrowser.open, [f"http://{'localhost' if loopback else host}:{port}/"]).start()
+    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
