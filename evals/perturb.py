@@ -1,15 +1,11 @@
-"""Sentences made from abstracts with a known truth: light paraphrases that are true, and changes that make them false."""
+"""Sentences made from abstracts with a known truth: light paraphrases, and changes that make them false."""
 
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-Change = Literal[
-    "paraphrase", "other number", "exchanged numbers", "other name", "opposite", "negated", "exchanged sides",
-    "other abstract", "half of another"
-]  # fmt: skip
+Change = Literal["other number", "exchanged numbers", "other name", "opposite", "negated", "exchanged sides"]
 
 _REWORDINGS = (
     (r"\bIn this (?:paper|work),? ", ""),
@@ -46,17 +42,8 @@ _NEGATABLE = re.compile(
     r"uses|shows|captures|allows|guarantees|converges|generalizes|supports|ensures)\b"
 )
 _FIGURE = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?=%|x\b|\\times|\$\\times|\s|\\%|,\s|\.\s|k\b|K\b|M\b|B\b)")
-_NAME = re.compile(r"(?<![\w$\\{*-])(?:[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{3,}\w*(?:-[A-Z]\w*)*)(?![\w}])")
+NAME = re.compile(r"(?<![\w$\\{*-])(?:[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{3,}\w*(?:-[A-Z]\w*)*)(?![\w}])")
 _COMPARED = re.compile(r"^(?P<a>.{3,80}?) (?P<verb>outperforms|surpasses|exceeds) (?P<b>[^,.]{3,80})(?P<rest>[,.].*)?$")
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A sentence about the abstract `about`; `change` says what was done to it, and so whether it is true."""
-
-    sentence: str
-    about: int
-    change: Change
 
 
 def paraphrase(sentence: str) -> str:
@@ -76,7 +63,7 @@ def falsify(sentence: str, *, names: Sequence[str], rng: random.Random) -> Itera
         one, two = figures[:2]
         swapped = _replace(sentence, two.span(), one.group())
         yield "exchanged numbers", _replace(swapped, one.span(), two.group())
-    if name := _NAME.search(sentence):
+    if name := NAME.search(sentence):
         yield "other name", sentence.replace(name.group(), rng.choice(names))
     for word, opposite in _OPPOSITES:
         if match := re.search(rf"\b{word}\b", sentence):

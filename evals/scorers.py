@@ -1,4 +1,4 @@
-"""Scores of one answer against its gold case: pure functions that give 0..1, or None where there is nothing to score."""
+"""Scores of one answer against its gold case: pure functions giving 0..1, or None where there is nothing to score."""
 
 from evals.cases import Case
 from evals.textmatch import matches_nugget

@@ -40,6 +40,7 @@ from rag.questions import Question, read_question
 from rag.retrieval import HybridRetriever
 from rag.support import check_support
 
+LONGEST_ACRONYM = 3
 DISTINCTIVE_PAPERS = 2
 DISTINCTIVE_SHARE = 0.001
 """A name that at most this many papers, or this share of them, hold tells which paper is meant."""
@@ -131,7 +132,9 @@ def find_evidence(
 
 
 def _is_distinctive(name: str, corpus: Corpus) -> bool:
-    """Whether at most a few papers hold `name`, judged by the rarest of its terms."""
+    """Whether at most a few papers hold `name`, judged by the rarest of its terms. RL and GPU are fields, not names."""
+    if len(name) <= LONGEST_ACRONYM and name.isupper():
+        return False
     papers = len(corpus)
     few = max(DISTINCTIVE_PAPERS, papers * DISTINCTIVE_SHARE)
     least = log(1 + (papers - few + 0.5) / (few + 0.5))  # the idf of a term that `few` papers hold

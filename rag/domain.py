@@ -68,11 +68,12 @@ class ScoredPaper:
 
 
 class RankedSentence(NamedTuple):
-    """A sentence of an abstract and the probability, 0..1, that it holds what was asked."""
+    """A sentence of an abstract, the probability, 0..1, that it holds what was asked, and its cosine to the question."""
 
     span: Span
     text: str
     probability: float
+    cosine: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,8 @@ def rank_sentences(question: Question, abstract: str, *, cosines: NDArray[np.flo
     for row, asked in zip(cosines.tolist(), (question, *question.parts), strict=True):
         for index, features in enumerate(sentence_features(asked, abstract, cosines=row)):
             best[index] = max(best[index], _probability(features))
-    return tuple(RankedSentence(*parts) for parts in zip(read.spans, read.texts, best, strict=True))
+    whole = cosines[0].tolist()
+    return tuple(RankedSentence(*parts) for parts in zip(read.spans, read.texts, best, whole, strict=True))
 
 
 def _probability(features: Features) -> float:

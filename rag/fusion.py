@@ -1,12 +1,47 @@
-"""Fusion of a dense and a keyword ranking into one, as pure functions over scores."""
+"""Fusion of what vectors and what words say about the papers, as pure functions over arrays of scores.
+
+Reciprocal rank fusion (Cormack et al. 2009) throws the scores away and with them how sure each list is: where one list
+is weak it drowns the other (gold questions against 1,430 ICML abstracts, recall@1: BM25 1.00, dense .73, RRF .84). Here
+both are brought to a scale that means the same for every query and every size of corpus, and are then averaged, as in
+the convex combinations that Bruch et al. 2023 (https://arxiv.org/abs/2210.11934) find better than RRF. A cosine has
+such a scale. BM25 gets one by dividing it by the most that the query's known terms could give: a paper that holds the
+query's rare terms comes near to 1 however few they are, one that shares its common words stays low. So each query
+weighs its own lists: BM25 decides where a paper has the query's names and numbers, the vectors where no paper has them.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Scores = NDArray[np.float32]
 
+KEYWORD_WEIGHT = 1.0
+"""Weight of coverage beside the cosine's 1. Tried .5 to 2 on SciFact train claims and the gold dev questions: flat from
+.8 to 1.5; below, misspelt and foreign questions lose the names that identify their paper."""
 
-def standardize(scores: Scores) -> Scores:
-    """z-scores of `scores`, shape kept; zeros where all are equal."""
-    deviation = float(scores.std())
-    return (scores - scores.mean()) / deviation if deviation > 0 else np.zeros_like(scores)
+
+def coverage(keyword: Scores, *, ceiling: float) -> Scores:
+    """The share of the query's information that each paper matches, in 0..1; zeros for a `ceiling` of 0.
+
+    `keyword` are BM25 scores, `ceiling` the sum of the idf of the query's known terms, which BM25 in Lucene's form
+    (each term gives at most its idf) never reaches.
+    """
+    if ceiling <= 0:
+        return np.zeros_like(keyword)
+    share: Scores = np.clip(keyword / np.float32(ceiling), 0, 1)
+    return share
+
+
+def fuse(*, chunk: Scores, sentence: Scores, coverage: Scores) -> Scores:
+    """One score a paper, in 0..1: the mean of two cosines, averaged with the coverage of the query's terms.
+
+    All arrays have the shape (papers,). `chunk` is the cosine of the query and the paper's best chunk, which knows what
+    the paper is about; `sentence` that of its best sentence, which tells a paper that mentions from one that does not.
+    """
+    dense = (chunk + sentence) / 2
+    fused: Scores = np.clip((dense + KEYWORD_WEIGHT * coverage) / (1 + KEYWORD_WEIGHT), 0, 1)
+    return fused
+
+
+def best_first(scores: Scores, rows: NDArray[np.int32], *, k: int) -> NDArray[np.intp]:
+    """Places of the `k` highest `scores`, best first; of equal scores the one of the lower row."""
+    return np.lexsort((rows, -scores))[:k]

@@ -99,6 +99,7 @@ _PART = re.compile(
 _NAME = re.compile(
     r"(?<![\w-])(?=[\w-]*[A-Z][\w-]*[A-Z0-9]|[\w-]*[a-z]\d|[\w-]*\d[\w-]*[A-Z])[A-Za-z][\w-]*[A-Za-z0-9]"
 )
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]\w*[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +134,13 @@ def read_question(text: str) -> Question:
 
 
 def find_names(text: str) -> tuple[str, ...]:
-    """Names of methods, models and data sets in `text`: words with two capitals or with letters and digits (NS-DPO)."""
-    return tuple(dict.fromkeys(_NAME.findall(text)))
+    """Names of methods, models and data sets in `text`: words with two capitals or with letters and digits (NS-DPO).
+
+    A part of a compound that is a name by its capitals is one of its own: "AdvAgent-Paper" also names AdvAgent.
+    """
+    whole = _NAME.findall(text)
+    parts = [part for name in whole if "-" in name for part in name.split("-") if _INNER_CAPITAL.search(part)]
+    return tuple(dict.fromkeys([*whole, *parts]))
 
 
 def _read(text: str, *, parts: tuple[Question, ...] = ()) -> Question:

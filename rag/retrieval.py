@@ -1,52 +1,93 @@
-"""Hybrid retrieval: the dense and the keyword ranking of a corpus, fused into one of papers."""
+"""Hybrid retrieval: what a corpus's vectors and words find, judged together, one entry a paper."""
 
-import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.domain import ScoredPaper
-from rag.embedding import Embedder
-from rag.fusion import standardize
+from rag.embedding import Embedder, Vectors
+from rag.fusion import Scores, best_first, coverage, fuse
 
 if TYPE_CHECKING:
     from rag.corpus import Corpus
 
 CANDIDATES = 100
+"""Chunks by vector and papers by words that are judged together; the rest cannot come into the first ten."""
+
+
+class Candidates(NamedTuple):
+    """Papers that may answer a query: rows in ascending order, and their scores by stage, each of shape (m,).
+
+    `chunk` and `keyword` are NaN where that stage did not find the paper. `sentence` is the cosine of its best
+    sentence, or of its best chunk where it has no sentences. `coverage` is in 0..1.
+    """
+
+    rows: NDArray[np.int32]
+    chunk: Scores
+    sentence: Scores
+    keyword: Scores
+    coverage: Scores
 
 
 class HybridRetriever:
-    """Searches one corpus by vector (Chroma) and by words (BM25)."""
+    """Searches one corpus by vector (Chroma) and by words (BM25). Safe to use from several threads."""
 
     def __init__(self, *, corpus: "Corpus", embedder: Embedder) -> None:
         self._corpus, self._embedder = corpus, embedder
 
     def search(self, query: str, *, k: int) -> tuple[ScoredPaper, ...]:
-        """The `k` best papers for `query`, one entry a paper, best first; () for a query without any text."""
+        """The `k` best papers for `query`, one entry a paper, best first; () for a query without any text.
+
+        `score` is in 0..1 (see `rag.fusion.fuse`). `stages` has "fused", the same; "sentence", the cosine of the best
+        sentence; and, where that stage found the paper, "dense", the cosine of its best chunk, "keyword", its BM25
+        score, and "coverage", that score as a share of the most that the query's known terms could give.
+        """
         if not query.strip() or k < 1 or len(self._corpus) == 0:
             return ()
-        dense = self._dense(query)
-        hits = self._corpus.keyword.search(query, n=CANDIDATES)
-        keyword = dict(zip(hits.paper_rows.tolist(), hits.scores.tolist(), strict=True))
-        rows = sorted({*dense, *keyword})
-        floor = min(dense.values())
-        fused = standardize(np.array([dense.get(row, floor) for row in rows], dtype=np.float32)) + standardize(
-            np.array([keyword.get(row, 0.0) for row in rows], dtype=np.float32)
-        )
-        order = np.argsort(-fused, kind="stable")[:k]
-        return tuple(self._scored(rows[i], float(fused[i]), dense, keyword) for i in order)
+        found = self._candidates(query, n=max(CANDIDATES, 2 * k))
+        if not len(found.rows):
+            return ()
+        # Chroma cut off the papers that only words found: none of them has a better chunk than the last it gave.
+        floor = float(np.nanmin(found.chunk, initial=1.0))
+        fused = fuse(chunk=np.nan_to_num(found.chunk, nan=floor), sentence=found.sentence, coverage=found.coverage)
+        return tuple(self._scored(found, fused, place) for place in best_first(fused, found.rows, k=k).tolist())
 
-    def _dense(self, query: str) -> dict[int, float]:
-        hits = self._corpus.nearest_chunks(self._embedder.embed([query])[0], n=CANDIDATES)
-        best: dict[int, float] = {}
-        for row, score in zip(hits.paper_rows.tolist(), hits.scores.tolist(), strict=True):
-            best[row] = max(score, best.get(row, -1.0))
+    def _candidates(self, query: str, *, n: int) -> Candidates:
+        vector = self._embedder.embed([query])[0]
+        dense = self._corpus.nearest_chunks(vector, n=n)
+        keyword = self._corpus.keyword.search(query, n=n)
+        rows = np.union1d(dense.paper_rows, keyword.paper_rows).astype(np.int32)
+        chunk = np.full(len(rows), np.nan, dtype=np.float32)
+        np.fmax.at(chunk, np.searchsorted(rows, dense.paper_rows), dense.scores)
+        words = np.full(len(rows), np.nan, dtype=np.float32)
+        words[np.searchsorted(rows, keyword.paper_rows)] = keyword.scores
+        return Candidates(
+            rows=rows,
+            chunk=chunk,
+            sentence=self._best_sentences(vector, rows, chunk),
+            keyword=words,
+            coverage=coverage(np.nan_to_num(words), ceiling=keyword.ceiling),
+        )
+
+    def _best_sentences(self, vector: Vectors, rows: NDArray[np.int32], chunk: Scores) -> Scores:
+        """The cosine of each paper's best sentence, of its best chunk where it has no sentences."""
+        starts = self._corpus.sentence_starts
+        first, counts = starts[rows], starts[rows + 1] - starts[rows]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        places = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
+        cosines = self._corpus.all_sentence_vectors[places].astype(np.float32) @ vector
+        best = np.nan_to_num(chunk).copy()
+        has_sentences = np.flatnonzero(counts)
+        if len(has_sentences):
+            best[has_sentences] = np.maximum.reduceat(cosines, offsets[has_sentences])
         return best
 
-    def _scored(self, row: int, fused: float, dense: dict[int, float], keyword: dict[int, float]) -> ScoredPaper:
-        stages = {"fused": fused}
-        if row in dense:
-            stages["dense"] = dense[row]
-        if row in keyword:
-            stages["keyword"] = keyword[row]
-        return ScoredPaper(paper=self._corpus.paper(row), score=1 / (1 + math.exp(-fused)), stages=stages)
+    def _scored(self, found: Candidates, fused: Scores, place: int) -> ScoredPaper:
+        score = float(fused[place])
+        stages = {"fused": score, "sentence": float(found.sentence[place])}
+        if not np.isnan(found.chunk[place]):
+            stages["dense"] = float(found.chunk[place])
+        if not np.isnan(found.keyword[place]):
+            stages |= {"keyword": float(found.keyword[place]), "coverage": float(found.coverage[place])}
+        return ScoredPaper(paper=self._corpus.paper(int(found.rows[place])), score=score, stages=stages)

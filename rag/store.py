@@ -136,12 +136,13 @@ class ChromaStore:
         self.verify_self_hits(vectors, range(0, len(vectors), step))
 
     def verify_self_hits(self, vectors: Vectors, rows: Sequence[int]) -> None:
-        """Raises CorpusError unless each of `rows` is the nearest to its own vector, or as near as the nearest."""
+        """Raises CorpusError unless each of `rows`, or one of the same vector, is found by its vector."""
         for first in range(0, len(rows), _BATCH):
             batch = list(rows[first : first + _BATCH])
             ids, distances = self._query(np.ascontiguousarray(vectors[batch]), n=1)
             for row, hits, near in zip(batch, ids, distances, strict=True):
-                if not hits or (int(hits[0]) != row and not near[0] <= _SAME):
+                # Another row with the same vector is as good.
+                if not hits or not near[0] <= _SAME or vectors[int(hits[0])] @ vectors[row] < 1 - _SAME:
                     raise CorpusError(f"The vector index does not find chunk {row} by its own vector.", fix=_REBUILD)
 
     def _verify_stored(self, vectors: Vectors, rows: range) -> None:

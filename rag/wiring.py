@@ -63,7 +63,7 @@ def build_writer(settings: Settings) -> "Writer":
 
     if settings.max_output_tokens >= settings.context_tokens:
         raise SettingsError(
-            f"An answer of {settings.max_output_tokens} tokens leaves no room in a window of {settings.context_tokens}.",
+            f"A window of {settings.context_tokens} tokens has no room for answers of {settings.max_output_tokens}.",
             fix="Lower CITEWISE_MAX_OUTPUT_TOKENS or raise CITEWISE_CONTEXT_TOKENS.",
         )
     prompt = load_prompt("answer", PROMPT_VERSION, placeholders=ANSWER_PLACEHOLDERS, folder=settings.prompts)

@@ -15,6 +15,8 @@ from rag.domain import Answer, AnswerSentence, Cited, Marker, Paper, Span, TextP
 from rag.sentences import split_sentences
 from ui.rich_text import MATHS_DELIMITERS, escape_html, escape_markdown, rich_markdown
 
+MAX_TURNS = 6
+"""Earlier turns that a question is asked after, at most."""
 UNSUPPORTED = "unsupported"
 SUPPORT_WORDS = {
     "supported": "supported",
@@ -39,7 +41,9 @@ class CiteTarget(NamedTuple):
 
 def cite_href(paper_id: str, sentences: Sequence[int], support: str) -> str:
     """The address of a citation, which `parse_cite` reads back."""
-    encoded = quote(paper_id, safe="").replace("-", "%2D").replace("_", "%5F").replace("~", "%7E")
+    encoded = (
+        quote(paper_id, safe="", errors="surrogatepass").replace("-", "%2D").replace("_", "%5F").replace("~", "%7E")
+    )
     return f"#cite-{encoded}-{'.'.join(map(str, sentences))}-{support}"
 
 
@@ -49,7 +53,7 @@ def parse_cite(href: str) -> CiteTarget | None:
     if match is None or match["support"] not in SUPPORT_WORDS:
         return None
     numbers = tuple(int(number) for number in match["sentences"].split(".") if number)
-    return CiteTarget(unquote(match["id"]), numbers, match["support"])
+    return CiteTarget(unquote(match["id"], errors="surrogatepass"), numbers, match["support"])
 
 
 def sentence_numbers(paper: Paper, spans: Sequence[Span]) -> tuple[int, ...]:
@@ -171,7 +175,7 @@ def answer_text(markdown: str) -> str:
     return html.unescape(words).strip()
 
 
-def turns_of(messages: Sequence[tuple[str, str]], *, latest: int = 6) -> tuple[Turn, ...]:
+def turns_of(messages: Sequence[tuple[str, str]], *, latest: int = MAX_TURNS) -> tuple[Turn, ...]:
     """The last finished turns of a chat, from its (role, Markdown) messages, oldest first."""
     turns: list[Turn] = []
     for (role, asked), (next_role, said) in pairwise(messages):

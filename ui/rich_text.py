@@ -102,6 +102,9 @@ class _MarkdownText:
         latex = " ".join(clean(run.text).split())
         if run.kind != "text" and latex and not _UNSAFE_LATEX.search(latex):
             opening, closing = (DISPLAY_OPEN, DISPLAY_CLOSE) if run.kind == "display" else (MATHS_OPEN, MATHS_CLOSE)
+            latex = latex.replace("<", r"\lt ").replace(
+                ">", r"\gt "
+            )  # the chat lets no tag of others come near a parser
             self.add(f"{opening}{latex}{closing}")
             return
         shown = escape_markdown(run.text if run.kind == "text" else text[run.start : run.end])

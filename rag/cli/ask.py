@@ -11,10 +11,10 @@ from rag.cli.screen import (
     CorpusOption,
     HomeOption,
     JsonOption,
+    WriterOption,
     console,
     progress_bar,
 )
-from rag.domain import WriterChoice
 
 if TYPE_CHECKING:
     from rag.assistant import Assistant
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 QUESTION_HELP = (
     "The question; - reads one a line from standard input: plain text, or JSON with question, id, history, corpus."
 )
-WriterOption = Annotated[WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")]
 
 
 def ask(

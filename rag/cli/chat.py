@@ -4,17 +4,14 @@ from typing import Annotated
 
 import typer
 
-from rag.cli.screen import CorpusOption, HomeOption, console, progress_bar
-from rag.domain import WriterChoice
+from rag.cli.screen import CorpusOption, HomeOption, WriterOption, console, progress_bar
 from rag.errors import SettingsError
 
 
 def chat(
     corpus: CorpusOption = None,
     home: HomeOption = None,
-    writer: Annotated[
-        WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")
-    ] = None,
+    writer: WriterOption = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)] = 7860,
     root_path: Annotated[str, typer.Option("--root-path", help="Path behind a reverse proxy, such as /qa.")] = "",

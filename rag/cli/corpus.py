@@ -20,7 +20,7 @@ SHOWN_REJECTS = 10
 def ingest(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="JSONL (also .gz) or plain text: one abstract a paragraph.", show_default=False),
+        typer.Argument(help="JSONL (also .gz) or plain text, one abstract a paragraph.", show_default=False),
     ] = None,
     corpus: CorpusOption = None,
     home: HomeOption = None,
@@ -56,9 +56,8 @@ def ingest(
         "duplicates": report.duplicates,
         "skipped": len(report.rejects),
     }
-    console().print(
-        f"{settings.corpus}: {report.total:,} papers (" + ", ".join(f"{n:,} {name}" for name, n in counts.items()) + ")"
-    )
+    told = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+    console().print(f"{settings.corpus}: {report.total:,} papers ({told})")
 
 
 @corpus_app.command("list")

@@ -1,12 +1,12 @@
 """`citewise eval ...`: how good answers and retrieval are, on gold cases and benchmarks."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rag.cli.screen import CorpusOption, HomeOption, JsonOption, console, progress_bar
-from rag.domain import WriterChoice
+from rag.cli.screen import CorpusOption, HomeOption, JsonOption, WriterOption, console, progress_bar
 
 eval_app = typer.Typer(help="Measure answers and retrieval.", no_args_is_help=True, add_completion=False)
 
@@ -16,13 +16,12 @@ def answers_command(
     gold: Annotated[Path, typer.Argument(help="Gold cases, JSONL.", exists=True, dir_okay=False)],
     corpus: CorpusOption = None,
     home: HomeOption = None,
-    writer: Annotated[
-        WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")
-    ] = None,
+    writer: WriterOption = None,
     as_json: JsonOption = False,
     misses: Annotated[bool, typer.Option("--misses", help="List the cases with a miss.")] = False,
 ) -> None:
     """Ask gold cases and score the answers: citations, facts, quotes, refusals, time."""
+    from rich.console import Console
     from rich.table import Table
 
     from evals.answers import SCORES, run_cases, summarise
@@ -44,7 +43,7 @@ def answers_command(
     for summary in summaries:
         cells = ["-" if (value := summary.means[name]) is None else f"{value:.3g}" for name in SCORES]
         table.add_row(summary.group, str(summary.questions), str(summary.failed), *cells)
-    console().print(table)
+    Console(width=None if sys.stdout.isatty() else 180).print(table)
     for sample in samples if misses else []:
         missed = sample.case.answerable == (sample.answer.outcome == "not_in_corpus")
         if missed or any((sample.scores[name] or 1) < 1 or sample.scores[name] == 0 for name in _MISSES):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag.domain import WriterChoice
 from rag.errors import CitewiseError
 
 if TYPE_CHECKING:
@@ -21,11 +22,15 @@ CorpusOption = Annotated[str | None, typer.Option("--corpus", help="The corpus t
 HomeOption = Annotated[
     Path | None, typer.Option("--home", help="Where corpora are kept. [default: CITEWISE_HOME]", file_okay=False)
 ]
+WriterOption = Annotated[WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")]
+PapersOption = Annotated[
+    int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 
 Progress = Callable[[int, int, str], None]
 
-# C0 and C1 controls but tab and line feed, bidirectional overrides, zero-width and tag characters.
+# C0 and C1 controls but tab and line feed; zero-width, bidirectional and tag characters.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
 )

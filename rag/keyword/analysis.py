@@ -58,16 +58,18 @@ def _terms(token: str) -> tuple[str, ...]:
 
 
 def _forms(word: str) -> tuple[str, ...]:
+    if word[-1] == "s" and word[:-1].isupper():  # LLMs: Snowball leaves an s behind a consonant without vowels
+        return (_fold(word[:-1]),)
     folded = _fold(word)
-    if folded in STOP_WORDS and not _is_name(word):
-        return ()
+    if not _is_name(word):
+        return () if folded in STOP_WORDS else (_stem(folded),)
     stem = _stem(folded)
-    singular = word[-1] == "s" and word[:-1].isupper()  # LLMs is LLM
-    return (folded, stem) if _is_name(word) and folded != stem and not singular else (stem,)
+    return (folded, stem) if folded != stem else (stem,)
 
 
 def _is_name(word: str) -> bool:
-    return not word[1:].islower() and not word.islower() and len(word) > 1
+    """Whether `word` has capitals beyond its first letter."""
+    return any(character.isupper() for character in word[1:])
 
 
 def _camel_parts(word: str) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Near terms for a query term that no paper has: a misspelt name, a cognate, a compound of another language."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,37 +34,48 @@ class NearTerm(NamedTuple):
 class FuzzyTerms:
     """Finds index terms near to unknown ones: candidates by shared character n-grams, judged by edit distance."""
 
-    def __init__(self, *, grams: "bm25s.BM25", terms: Sequence[str], vocabulary: Mapping[str, int]) -> None:
-        self._grams, self._terms, self._vocabulary = grams, terms, vocabulary
+    def __init__(self, grams: "bm25s.BM25", *vocabularies: Mapping[str, int]) -> None:
+        self._grams, self._vocabularies = grams, vocabularies
 
     @classmethod
-    def build(cls, vocabulary: Mapping[str, int]) -> "FuzzyTerms":
-        """Index the character n-grams of the terms of `vocabulary` that are words."""
+    def build(cls, *vocabularies: Mapping[str, int]) -> "FuzzyTerms":
+        """Index the character n-grams of the terms of `vocabularies` that are words."""
         import bm25s
 
-        terms = _words(vocabulary)
         numbers: dict[str, int] = {"": 0}
-        texts = [[numbers.setdefault(gram, len(numbers)) for gram in _character_ngrams(term)] for term in terms]
+        texts = [
+            [numbers.setdefault(gram, len(numbers)) for gram in _character_ngrams(term)]
+            for term in _words(vocabularies)
+        ]
         index = bm25s.BM25(k1=0.5, b=1.0, method="lucene")
         index.index((texts or [[0]], numbers), show_progress=False)
-        return cls(grams=index, terms=terms, vocabulary=vocabulary)
+        return cls(index, *vocabularies)
 
     def save(self, folder: Path) -> None:
+        """Write the n-gram index into `folder`; the vocabularies belong to others."""
         self._grams.save(folder, show_progress=False)
 
     @classmethod
-    def load(cls, folder: Path, *, vocabulary: Mapping[str, int]) -> "FuzzyTerms":
+    def load(cls, folder: Path, *vocabularies: Mapping[str, int]) -> "FuzzyTerms":
+        """Open what `save` wrote, with the same vocabularies in the same order."""
         import bm25s
 
-        grams = bm25s.BM25.load(folder, mmap=True, show_progress=False)
-        return cls(grams=grams, terms=_words(vocabulary), vocabulary=vocabulary)
+        return cls(bm25s.BM25.load(folder, mmap=True, show_progress=False), *vocabularies)
+
+    @cached_property
+    def _terms(self) -> list[str]:
+        """The terms by the rows of the n-gram index; gathered when first needed, as most queries need none."""
+        return _words(self._vocabularies)
+
+    def _is_known(self, term: str) -> bool:
+        return any(term in vocabulary for vocabulary in self._vocabularies)
 
     def near(self, terms: Iterable[str]) -> list[NearTerm]:
         """For each unknown one of `terms`, the index term next to it, or the parts of it that are index terms.
 
         A term that is known, short, not a word or near to nothing gives nothing.
         """
-        unknown = dict.fromkeys(term for term in terms if term not in self._vocabulary and _is_word(term))
+        unknown = dict.fromkeys(term for term in terms if _is_word(term) and not self._is_known(term))
         return [near for term in list(unknown)[:MAX_TERMS] for near in self._nearest(term) or self._parts(term)]
 
     def _nearest(self, term: str) -> list[NearTerm]:
@@ -82,7 +95,7 @@ class FuzzyTerms:
         for length in range(len(term) - 1, MIN_PART - 1, -1):
             for start in range(len(term) - length + 1):
                 part = term[start : start + length]
-                if part in self._vocabulary and not any(part in longer for longer in found):
+                if self._is_known(part) and not any(part in longer for longer in found):
                     found.append(part)
         return [NearTerm(part, PART_WEIGHT) for part in found]
 
@@ -110,8 +123,9 @@ def similarity(term: str, known: str) -> float:
     return max(0.0, 1 - best / len(term)) if term else 0.0
 
 
-def _words(vocabulary: Mapping[str, int]) -> list[str]:
-    return [term for term in vocabulary if _is_word(term)]
+def _words(vocabularies: Iterable[Mapping[str, int]]) -> list[str]:
+    """The words of all vocabularies in order, each once."""
+    return [term for term in dict.fromkeys(chain.from_iterable(vocabularies)) if _is_word(term)]
 
 
 def _is_word(term: str) -> bool:

@@ -45,6 +45,6 @@ def _is_jsonl(head: str, path: Path) -> bool:
     if known_other or (start and suffix not in _TEXT_SUFFIXES):
         raise InputError(
             f"The format of {path} cannot be told.",
-            fix="Give JSON lines (an object with id, title, abstract a line) or a .txt of abstracts with blank lines between.",
+            fix="Give JSON lines (an object with id, title and abstract a line), or a .txt with blank lines between.",
         )
     return False

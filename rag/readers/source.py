@@ -77,7 +77,8 @@ class Source:
 
     def _wide_lines(self) -> Iterator[Line]:
         # Lone surrogates pass here and are repaired, and counted, as part of the record.
-        text = io.TextIOWrapper(self._stream, self._encoding, errors="surrogatepass", newline="\n")
+        # Kept as an attribute: when a text wrapper goes, it closes the file below it.
+        text = self._text = io.TextIOWrapper(self._stream, self._encoding, errors="surrogatepass", newline="\n")
         number = 0
         try:
             while line := text.readline(MAX_RECORD + 1):
@@ -114,10 +115,11 @@ def open_source(path: Path) -> Iterator[Source]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(f"{path} cannot be read: {reason}.", fix="Check the path.") from error
+    before = os.fstat(descriptor)
+    if not stat.S_ISREG(before.st_mode):
+        os.close(descriptor)
+        raise InputError(f"{path} is not a regular file.", fix="Name a file of abstracts.")
     with os.fdopen(descriptor, "rb") as raw:
-        before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise InputError(f"{path} is not a regular file.", fix="Name a file of abstracts.")
         try:
             yield Source(path, raw)
         except (EOFError, zlib.error, OSError) as error:

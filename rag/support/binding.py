@@ -21,21 +21,20 @@ def clauses(sentence: str) -> tuple[str, ...]:
 
 
 def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceView]], idf: Idf) -> Iterator[Finding]:
-    """Clauses whose name is of one cited abstract and whose words are of another."""
+    """Clauses whose names are all of one cited abstract and whose other words are of another."""
     for part in parts:
         claim = view_sentence(part)
         coverages = [cover(claim, sentences, idf=idf) for sentences in abstracts]
-        for index, token in enumerate(claim.units):
-            if not token.is_name:
-                continue
-            has_name = [coverage.found[index] >= 1.0 for coverage in coverages]
-            if not any(has_name) or all(has_name):
-                continue
-            with_name = max(_rest(c) for c, has in zip(coverages, has_name, strict=True) if has)
-            without = max(_rest(c) for c, has in zip(coverages, has_name, strict=True) if not has)
-            if without >= _SAID and without >= with_name + _MARGIN:
-                yield Finding("mixed", f"what it says of {token.surface} is said of something else in another abstract")
-                return
+        names = [index for index, token in enumerate(claim.units) if token.is_name]
+        owners = [[c.found[index] >= _SAID for c in coverages] for index in names]
+        telling = [has for has in owners if any(has) and not all(has)]
+        if not telling or any(has != telling[0] for has in telling):
+            continue
+        with_name = max(_rest(c) for c, has in zip(coverages, telling[0], strict=True) if has)
+        without = max(_rest(c) for c, has in zip(coverages, telling[0], strict=True) if not has)
+        if without >= _SAID and without >= with_name + _MARGIN:
+            name = claim.units[names[owners.index(telling[0])]].surface
+            yield Finding("mixed", f"the cited abstract with {name} says something else of it")
 
 
 def _rest(coverage: Coverage) -> float:

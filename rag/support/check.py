@@ -9,9 +9,8 @@ from rag.support.contradictions import ENOUGH, MISSING, Finding, find_contradict
 from rag.support.coverage import Coverage, Idf, cover, default_idf
 from rag.support.features import Features, measure
 from rag.support.meta import needs_no_support
-from rag.support.model import probability_full, probability_related
+from rag.support.model import load_model, probability
 from rag.support.text import SentenceView, tokenize, view_sentence, view_sentences
-from rag.support.weights import RELATED_FROM, SUPPORTED_FROM
 from rag.textnorm import contains_verbatim, quotations
 
 
@@ -56,11 +55,12 @@ def check_support(
     terms = frozenset(term for text in known for token in tokenize(text) for term in (*token.terms, token.surface))
     findings = _find(sentence, abstracts, views, coverage, idf=rarity, known=terms)
     measured = measure(coverage, findings, known=terms)
-    full, related = probability_full(measured), probability_related(measured)
-    support = _judge(findings, measured, full=full, related=related)
+    model = load_model()
+    full, related = probability(model.full, measured), probability(model.related, measured)
+    support = _judge(findings, measured, all_of_it=full >= model.supported_from, related=related >= model.related_from)
     reason = _reason(support, findings, coverage, known=terms)
-    # A contradiction that the words alone do not show must show in the score.
-    score = full if support == "supported" else min(full, SUPPORTED_FROM if support == "partly" else RELATED_FROM)
+    # What the words alone do not show must show in the score: one number or "not" can make a sentence false.
+    score = full * _FACTORS[support]
     return Verdict(support, score, _plural(reason) if len(abstracts) > 1 else reason, evidence)
 
 
@@ -89,6 +89,7 @@ def best_citations(
 
 
 _AS_GOOD = 0.05
+_FACTORS: dict[Support, float] = {"supported": 1.0, "partly": 0.7, "unsupported": 0.3}
 _TOO_FEW_WORDS = 3
 _LEAST_EVIDENCE = 0.15
 """Share of a sentence that a sentence of an abstract must say to be shown as evidence."""
@@ -121,11 +122,11 @@ def _find(
     return [*findings, *find_mixed(parts, abstracts=views, idf=idf)]
 
 
-def _judge(findings: Sequence[Finding], measured: Features, *, full: float, related: float) -> Support:
+def _judge(findings: Sequence[Finding], measured: Features, *, all_of_it: bool, related: bool) -> Support:
     kinds = {finding.kind for finding in findings}
-    if kinds - MISSING or related < RELATED_FROM or ("number" in kinds and not measured.numbers):
+    if kinds - MISSING or not related or ("number" in kinds and not measured.numbers):
         return "unsupported"
-    return "partly" if kinds or full < SUPPORTED_FROM else "supported"
+    return "partly" if kinds or not all_of_it else "supported"
 
 
 def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage, *, known: frozenset[str]) -> str:

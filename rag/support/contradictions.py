@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from rag.support.coverage import Coverage, match
+from rag.support.coverage import Coverage
 from rag.support.quantities import Quantity
 from rag.support.text import SentenceView, Token
 from rag.support.wordlists import COMPARISONS, OPPOSITES
@@ -108,15 +108,20 @@ _EXCLUSIVE = frozenset({"only", "solely", "exclusively", "merely", "just", "sole
 
 
 def _denied(claim: SentenceView, evidence: SentenceView) -> str | None:
-    """A negation on one side only, of a word that both sides have."""
-    if claim.denies == evidence.denies:
-        return None
-    denying, other = (claim, evidence) if claim.denies else (evidence, claim)
-    shared = [token for token in denying.tokens if token.negated and token.is_content and _same(token, other)]
-    if not shared:
-        return None
-    word = shared[0].surface
-    return f"the cited abstract does not deny '{word}'" if denying is claim else f"the cited abstract denies '{word}'"
+    """A negation of a word that the other side has without one.
+
+    Where both sides deny something, only the word right behind the negation counts.
+    """
+    reach = _ANY if claim.denies != evidence.denies else 1
+    for denying, other in ((claim, evidence), (evidence, claim)):
+        for token in denying.tokens:
+            if 0 < token.negated <= reach and token.is_content and _affirms(other, token):
+                verb = "does not deny" if denying is claim else "denies"
+                return f"the cited abstract {verb} '{token.surface}'"
+    return None
+
+
+_ANY = 99
 
 
 def _opposite(claim: SentenceView, evidence: SentenceView) -> str | None:
@@ -235,10 +240,12 @@ _CHECKS: dict[Kind, Callable[[SentenceView, SentenceView], str | None]] = {
 }
 
 
-def _same(token: Token, sentence: SentenceView) -> bool:
-    return match(token, sentence) >= 1.0 and not any(
-        sentence.tokens[index].negated for index in sentence.places.get(token.terms[0], ())
-    )
+def _affirms(sentence: SentenceView, token: Token) -> bool:
+    """Whether a sentence has a word, as a whole and nowhere behind a negation."""
+    term = token.terms[0]
+    places = [sentence.tokens[index] for index in sentence.places.get(term, ())]
+    whole = [other for other in places if other.terms[0] == term and not other.lower.endswith("-free")]
+    return bool(whole) and not any(other.negated for other in places)
 
 
 def _surface_of(term: str, sentence: SentenceView) -> str:

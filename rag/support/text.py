@@ -21,8 +21,8 @@ class Token(NamedTuple):
     """A word, name or number. `terms` are its index terms, () for a function word; the first stands for the whole.
 
     `is_name` holds for what is written like a name (CamelCase, ALL CAPS, with figures), not for mere capitals.
-    `negated`: a negation stands a few words before it in its clause; `direction` is +1 behind or in an "increase" or
-    "better" word, -1 for the opposite, 0 for none.
+    `negated` counts the content words from the negation in front of it in its clause: 1 for the next, 0 without one.
+    `direction` is +1 in or behind an "increase" or "better" word, -1 for the opposite, 0 for none.
     """
 
     surface: str
@@ -30,7 +30,7 @@ class Token(NamedTuple):
     terms: tuple[str, ...]
     is_name: bool
     quantity: Quantity | None
-    negated: bool
+    negated: int
     direction: int
 
     @property
@@ -94,7 +94,7 @@ class SentenceView:
     @cached_property
     def denies(self) -> bool:
         """Whether a negation stands in it."""
-        return any(token.negated for token in self.tokens)
+        return any(token.negated or token.lower.endswith("-free") for token in self.tokens)
 
     @cached_property
     def initials(self) -> tuple[str, tuple[int, ...]]:
@@ -152,9 +152,9 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
         own_sign = DIRECTIONS.get(lower, 0)
         terms = () if number else tuple(analyze(surface))
         is_name = quantity is None and looks_like_name(surface)
-        tokens.append(
-            Token(surface, lower, terms, is_name, quantity, negation > 0, own_sign or (sign if direction > 0 else 0))
-        )
+        negated = _NEGATION_REACH + 1 - negation if negation > 0 else 0
+        bound = own_sign or (sign if direction > 0 else 0)
+        tokens.append(Token(surface, lower, terms, is_name, quantity, negated, bound))
         if lower in NOT_NEGATING:
             negation = 0
         elif lower in NEGATIONS or lower.endswith("n't"):

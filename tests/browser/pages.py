@@ -96,7 +96,7 @@ class Reader:
 
     def open(self) -> "Reader":
         self.page.goto(self.url)
-        expect(self.page.locator("#ask textarea")).to_be_visible()
+        expect(self.page.locator("#ask textarea")).to_be_visible(timeout=20_000)
         return self
 
     def ask(self, question: str, *, wait: bool = True) -> None:

@@ -164,8 +164,14 @@
     target.dispatchEvent(new Event("input", { bubbles: true }));
   });
 
-  // The status line announces what happened; the chat is not read out word by word, nor its Markdown as a label.
-  function quiet() {
+  // What Gradio leaves without a name gets one. The status line announces what happened: the chat is not read out word
+  // by word, nor is its Markdown its label.
+  const NAMES = [["#ask .submit-button", "Ask"], ["#ask .stop-button", "Stop"], ["#find .submit-button", "Search"]];
+
+  function describe() {
+    for (const [selector, name] of NAMES) { // set only once: the observer that calls this sees the label change
+      document.querySelector(`${selector}:not([aria-label])`)?.setAttribute("aria-label", name);
+    }
     document.querySelectorAll('#chat [aria-live="polite"]').forEach((log) => log.setAttribute("aria-live", "off"));
     for (const [role, label] of [["user", "Question"], ["bot", "Answer"]]) {
       document.querySelectorAll(`#chat [data-testid="${role}"][aria-label*="message: "]`)
@@ -174,7 +180,7 @@
   }
 
   new MutationObserver(() => {
-    quiet();
+    describe();
     scrollToQuestion();
   }).observe(document.documentElement, {
     childList: true, subtree: true, attributes: true, attributeFilter: ["aria-label"],

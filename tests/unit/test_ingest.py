@@ -1,0 +1,332 @@
+"""Ingest: what is added, replaced, left alone, merged and refused, and what a corpus then holds."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from rag.corpus_folder import CorpusFolder
+from rag.domain import Paper
+from rag.errors import CorpusError, InputError
+from rag.ingest import IngestReport, ensure_corpus, ingest_files, ingest_papers, list_corpora, remove_papers
+from rag.recovery import DEFAULT_CORPUS
+from tests.builders import paper
+from tests.fake_embedder import FakeEmbedder
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty home."""
+    return tmp_path / "home"
+
+
+def _some(numbers: Iterable[int]) -> list[Paper]:
+    return [
+        paper(f"p{number}", title=f"Title {number}", abstract=f"Abstract {number} begins. It ends.")
+        for number in numbers
+    ]
+
+
+def _held(home: Path, name: str = "c") -> dict[str, Paper]:
+    corpus = ensure_corpus(home, name, embedder=FakeEmbedder())
+    return {paper_id: corpus.paper(row) for row, paper_id in enumerate(corpus.paper_ids)}
+
+
+def _ingest(home: Path, papers: Iterable[Paper], *, embedder: FakeEmbedder | None = None) -> IngestReport:
+    return ingest_papers(home, "c", papers, embedder=embedder or FakeEmbedder())
+
+
+def _counts(report: IngestReport) -> tuple[int, int, int, int, int]:
+    return report.added, report.replaced, report.unchanged, report.duplicates, report.total
+
+
+def test_new_papers_are_added_in_order(home: Path) -> None:
+    assert _counts(_ingest(home, _some(range(3)))) == (3, 0, 0, 0, 3)
+    assert _counts(_ingest(home, _some([7]))) == (1, 0, 0, 0, 4)
+    assert list(_held(home).values()) == _some([0, 1, 2, 7])
+
+
+def test_the_same_again_changes_nothing_and_embeds_nothing(home: Path) -> None:
+    first = _ingest(home, _some(range(3)))
+    embedder = FakeEmbedder()
+    again = _ingest(home, _some([2, 0, 1]), embedder=embedder)
+    assert _counts(again) == (0, 0, 3, 0, 3)
+    assert again.generation == first.generation
+    assert embedder.embedded == []
+
+
+def test_the_same_again_imports_neither_chroma_nor_llama_index(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "1", "abstract": "One."}\n{"id": "2", "abstract": "Two."}')
+    ingest_files(home, "c", [path], embedder=FakeEmbedder())
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom rag.ingest import ingest_files\n"
+        "from tests.fake_embedder import FakeEmbedder\n"
+        "home, path = map(Path, sys.argv[1:])\n"
+        "assert ingest_files(home, 'c', [path], embedder=FakeEmbedder()).unchanged == 2\n"
+        "heavy = {'chromadb', 'llama_index.core', 'onnxruntime', 'bm25s'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(home), str(path)], check=True)
+
+
+def test_a_changed_abstract_replaces_the_old_one_in_its_place(home: Path) -> None:
+    _ingest(home, _some(range(3)))
+    changed = paper("p1", title="Title 1", abstract="Another abstract. It is new.")
+    embedder = FakeEmbedder()
+    assert _counts(_ingest(home, [changed], embedder=embedder)) == (0, 1, 0, 0, 3)
+    assert list(_held(home).values()) == [_some([0])[0], changed, _some([2])[0]]
+    assert sorted(embedder.embedded) == ["Another abstract.", "Another abstract. It is new.", "It is new."]
+
+
+def test_changed_metadata_replaces_the_whole_record_without_embedding(home: Path) -> None:
+    _ingest(home, [paper("p", metadata={"old": 1})])
+    embedder = FakeEmbedder()
+    report = _ingest(home, [paper("p", metadata={"new": [1, {"deep": None}]})], embedder=embedder)
+    assert _counts(report) == (0, 1, 0, 0, 1)
+    assert _held(home)["p"].metadata == {"new": [1, {"deep": None}]}
+    assert embedder.embedded == []
+
+
+def test_of_one_id_twice_the_last_counts(home: Path) -> None:
+    one, two = paper("p", abstract="Version one."), paper("p", abstract="Version two.")
+    assert _counts(_ingest(home, [one, two])) == (1, 0, 0, 1, 1)
+    assert _held(home)["p"].abstract == "Version two."
+    assert _counts(_ingest(home, [one, two])) == (0, 0, 1, 1, 1)
+
+
+def test_papers_of_the_same_title_and_abstract_are_merged(home: Path) -> None:
+    papers = [paper("a"), paper("b"), paper("c", title="memory  TRACES"), paper("d", title="Another title")]
+    assert _counts(_ingest(home, papers)) == (2, 0, 0, 2, 2)
+    assert list(_held(home)) == ["a", "d"]
+    assert _counts(_ingest(home, papers)) == (0, 0, 2, 2, 2)
+
+
+def test_a_paper_that_was_merged_into_one_that_then_changed_comes_back(home: Path) -> None:
+    same, changed = paper("b"), paper("a", abstract="Something else.")
+    assert _counts(_ingest(home, [paper("a"), same])) == (1, 0, 0, 1, 1)
+    assert _counts(_ingest(home, [changed, same])) == (1, 1, 0, 0, 2)
+    assert _held(home) == {"a": changed, "b": same}
+
+
+def test_a_paper_with_a_title_takes_the_place_of_the_same_without_one(home: Path) -> None:
+    untitled, titled = paper("hash", title=""), paper("id")
+    assert _counts(_ingest(home, [untitled])) == (1, 0, 0, 0, 1)
+    assert _counts(_ingest(home, [titled])) == (0, 1, 0, 0, 1)
+    assert _counts(_ingest(home, [untitled])) == (0, 0, 0, 1, 1)
+    assert _held(home) == {"id": titled}
+
+
+def test_the_seed_document_adds_nothing_to_the_corpus_of_its_records(home: Path, shared_data: Path) -> None:
+    path = shared_data / "icml2025_seed.txt"
+    report = ingest_files(home, DEFAULT_CORPUS, [path], embedder=FakeEmbedder())
+    assert _counts(report) == (0, 0, 0, 19, 19)
+    assert all(paper.title for paper in _held(home, DEFAULT_CORPUS).values())
+
+
+def test_rejects_are_reported_and_written_and_the_rest_goes_in(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "1", "abstract": "One."}\n{broken\n{"id": "3", "abstract": null}\n')
+    report = ingest_files(home, "c", [path], embedder=FakeEmbedder())
+    assert _counts(report) == (1, 0, 0, 0, 1)
+    assert [(reject.line, reject.field) for reject in report.rejects] == [(2, None), (3, "abstract")]
+    written = [json.loads(line) for line in report.rejects_file.read_text().splitlines()]
+    assert [(reject["file"], reject["line"], reject["record"]) for reject in written] == [
+        (str(path), 2, "{broken"),
+        (str(path), 3, "3"),
+    ]
+
+
+def test_repairs_are_reported(home: Path) -> None:
+    report = _ingest(home, [paper("p", abstract="A bell\a rings.")])
+    assert [(repair.record, repair.what) for repair in report.repairs] == [("p", "control characters removed")]
+    assert _held(home)["p"].abstract == "A bell rings."
+
+
+def test_when_no_record_can_be_taken_the_corpus_stays_as_it_was(home: Path, tmp_path: Path) -> None:
+    _ingest(home, _some(range(2)))
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "1"}\n{"id": "2"}')
+    with pytest.raises(InputError, match=r"None of the 2 records .*a.jsonl:1.* abstract: no abstract"):
+        ingest_files(home, "c", [path], embedder=FakeEmbedder())
+    assert list(_held(home)) == ["p0", "p1"]
+    assert list_corpora(home)[0].generation == 1
+
+
+def test_an_empty_file_is_an_error(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    with pytest.raises(InputError, match="nothing to index"):
+        ingest_files(home, "c", [tmp_path / "a.jsonl"], embedder=FakeEmbedder())
+    assert list_corpora(home) == ()
+
+
+def test_an_unusable_file_stops_the_whole_ingest(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"abstract": "Good."}')
+    with pytest.raises(InputError, match="missing.jsonl"):
+        ingest_files(home, "c", [tmp_path / "a.jsonl", tmp_path / "missing.jsonl"], embedder=FakeEmbedder())
+    assert list_corpora(home) == ()
+
+
+def test_papers_that_cannot_be_stored_are_rejected(home: Path) -> None:
+    bad = [paper("a", abstract=" "), paper("b", year=True), paper("c", metadata={"x": object()})]
+    report = _ingest(home, [*bad, paper("good")])
+    assert [(reject.line, reject.record, reject.field) for reject in report.rejects] == [
+        (1, "a", "abstract"),
+        (2, "b", "year"),
+        (3, "c", "x"),
+    ]
+    assert list(_held(home)) == ["good"]
+
+
+def test_a_long_abstract_keeps_its_chunks_when_it_comes_again(home: Path) -> None:
+    long = paper("long", abstract=" ".join(f"Sentence {n} says that {n} is {n + 1} minus one." for n in range(60)))
+    first = _ingest(home, [long, *_some(range(2))])
+    chunks = CorpusFolder(home, "c").current()
+    _ingest(home, [long])
+    changed = _ingest(home, [long, *_some(range(3))])
+    after = CorpusFolder(home, "c").current()
+    assert chunks is not None
+    assert after is not None
+    assert chunks.chunks > 4
+    assert after.chunks == chunks.chunks + 1
+    assert changed.generation == first.generation + 1
+    assert _held(home)["long"] == long
+
+
+def test_removed_papers_are_gone(home: Path) -> None:
+    _ingest(home, _some(range(3)))
+    assert remove_papers(home, "c", ["p1"], embedder=FakeEmbedder()).papers == 2
+    assert list(_held(home)) == ["p0", "p2"]
+    with pytest.raises(InputError, match="no paper 'p1'"):
+        remove_papers(home, "c", ["p1"], embedder=FakeEmbedder())
+    with pytest.raises(InputError, match="No paper would be left"):
+        remove_papers(home, "c", ["p0", "p2"], embedder=FakeEmbedder())
+
+
+def test_corpora_are_kept_apart_and_listed(home: Path) -> None:
+    ingest_papers(home, "b", _some(range(2)), embedder=FakeEmbedder())
+    ingest_papers(home, "a", _some(range(5)), embedder=FakeEmbedder())
+    assert [(corpus.name, corpus.papers, corpus.model) for corpus in list_corpora(home)] == [
+        ("a", 5, "fake"),
+        ("b", 2, "fake"),
+    ]
+    assert list(_held(home, "b")) == ["p0", "p1"]
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", ".hidden", "a" * 65, "x\0"])
+def test_a_name_that_could_lead_out_of_the_home_is_refused(home: Path, name: str) -> None:
+    with pytest.raises(CorpusError, match="cannot be the name"):
+        ingest_papers(home, name, _some([1]), embedder=FakeEmbedder())
+
+
+def test_an_unknown_corpus_is_an_error_that_names_those_there_are(home: Path) -> None:
+    _ingest(home, _some([1]))
+    for action in (
+        lambda: ensure_corpus(home, "d", embedder=FakeEmbedder()),
+        lambda: ingest_files(home, "d", [], embedder=FakeEmbedder(), rebuild=True),
+        lambda: remove_papers(home, "d", ["p1"], embedder=FakeEmbedder()),
+    ):
+        with pytest.raises(CorpusError, match=r"no corpus d in .*; there is: c\.") as error:
+            action()
+        assert "citewise ingest FILE --corpus d" in error.value.fix
+
+
+def test_the_default_corpus_begins_with_the_packaged_papers(home: Path) -> None:
+    progress: list[tuple[int, int, str]] = []
+    corpus = ensure_corpus(
+        home, DEFAULT_CORPUS, embedder=FakeEmbedder(), on_progress=lambda *step: progress.append(step)
+    )
+    assert len(corpus) == 19
+    assert {what for _, _, what in progress} == {"embedding", "indexing"}
+    assert all(0 <= done <= total for done, total, _ in progress)
+    for what in ("embedding", "indexing"):
+        last = [step for step in progress if step[2] == what][-1]
+        assert last[0] == last[1]
+
+
+def test_an_ingest_into_the_default_corpus_adds_to_the_packaged_papers(home: Path) -> None:
+    report = ingest_papers(home, DEFAULT_CORPUS, _some([1]), embedder=FakeEmbedder())
+    assert (report.added, report.total) == (1, 20)
+
+
+def test_another_model_is_refused_until_the_corpus_is_rebuilt(home: Path) -> None:
+    _ingest(home, _some(range(2)))
+    other = FakeEmbedder(model_id="other", dimension=16)
+    for action in (
+        lambda: ensure_corpus(home, "c", embedder=other),
+        lambda: ingest_papers(home, "c", _some([5]), embedder=other),
+        lambda: remove_papers(home, "c", ["p0"], embedder=other),
+    ):
+        with pytest.raises(CorpusError, match=r"model fake \(32 dimensions\), and other \(16\)") as error:
+            action()
+        assert "citewise ingest --rebuild --corpus c" in error.value.fix
+    report = ingest_files(home, "c", [], embedder=other, rebuild=True)
+    assert (report.total, report.generation) == (2, 2)
+    assert len(ensure_corpus(home, "c", embedder=other)) == 2
+
+
+def test_a_corpus_that_another_process_writes_is_refused_with_its_pid(home: Path) -> None:
+    _ingest(home, _some([1]))
+    script = (
+        "import sys, time\nfrom pathlib import Path\nfrom rag.corpus_folder import CorpusFolder\n"
+        "with CorpusFolder(Path(sys.argv[1]), 'c').lock():\n"
+        "    print('locked', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        with pytest.raises(CorpusError, match=f"Process {holder.pid} is writing"):
+            _ingest(home, _some([2]))
+        assert len(ensure_corpus(home, "c", embedder=FakeEmbedder())) == 1  # reading needs no lock
+        holder.communicate()
+    assert _ingest(home, _some([2])).total == 2
+
+
+def test_too_little_free_space_stops_the_build_before_it_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _ingest(home, _some([1]))
+    usage = shutil.disk_usage(home)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=200_000))
+    with pytest.raises(CorpusError, match="200,000 bytes free, and 270,000 are needed"):
+        _ingest(home, _some([2]))
+    assert list(_held(home)) == ["p1"]
+
+
+def test_a_failed_build_leaves_the_old_state_and_no_rests(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _ingest(home, _some([1]))
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", str(home / "x"))
+
+    monkeypatch.setattr("rag.building.np.save", full)
+    with pytest.raises(CorpusError, match="No space left on device") as error:
+        _ingest(home, _some([2]))
+    assert error.value.fix == "Free some space."
+    monkeypatch.undo()
+    assert list(_held(home)) == ["p1"]
+    assert not list((home / "corpora" / "c").glob("build-*"))
+
+
+def test_only_two_generations_are_kept(home: Path) -> None:
+    for number in range(4):
+        _ingest(home, _some([number]))
+    assert sorted(path.name for path in (home / "corpora" / "c").glob("gen-*")) == ["gen-3", "gen-4"]
+
+
+def test_all_that_is_written_is_readable_by_this_user_only(home: Path) -> None:
+    umask = os.umask(0o022)
+    try:
+        _ingest(home, _some(range(2)))
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(umask)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) & 0o077 for path in [home, *home.rglob("*")]}
+    assert {path: mode for path, mode in modes.items() if mode} == {}

@@ -1,0 +1,17 @@
+"""What both tabs share: how events are queued and shown, and HTML made by `ui.panel`."""
+
+from typing import Any
+
+import gradio as gr
+
+ANSWERS_AT_ONCE = 8
+"""Questions that are answered at the same time; others wait."""
+
+_PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+INSTANT: dict[str, Any] = {**_PRIVATE, "queue": False}
+WRITING: dict[str, Any] = {**_PRIVATE, "concurrency_id": "answers", "concurrency_limit": ANSWERS_AT_ONCE}
+
+
+def html(value: str, elem_id: str, *, js_on_load: str | None = None, **arguments: Any) -> gr.HTML:
+    """A component for HTML made by `ui.panel`, without Gradio's own styles and click handler."""
+    return gr.HTML(value, elem_id=elem_id, apply_default_css=False, js_on_load=js_on_load, **arguments)
