@@ -28,6 +28,8 @@ Head = Literal["full", "related"]
 FOLDS, SEED = 10, 0
 WEIGHTS = Path(__file__).resolve().parents[1] / "rag" / "support" / "weights.json"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+SUPPORTED_FROM = 0.5
+"""More likely than not. Balanced accuracy alone would take 0.35, and show more unsupported sentences as supported."""
 RULED = frozenset({"negated", "opposite", "exchanged numbers", "exchanged sides", "name of the other cited"})
 """Kinds whose words are all in the abstract: rules catch them, and the model is not trained on them."""
 
@@ -77,8 +79,8 @@ def features_of(dataset: Dataset) -> Array:
     rows = []
     for example in dataset.examples:
         coverage = cover(view_sentence(example.claim), example.sentences, idf=dataset.idf)
-        findings = find_missing(coverage, known=frozenset()) + find_contradictions(coverage)
-        rows.append(measure(coverage, findings, known=frozenset()))
+        findings = find_missing(coverage) + find_contradictions(coverage)
+        rows.append(measure(coverage, findings))
     return np.array(rows)
 
 
@@ -135,7 +137,7 @@ def main() -> None:
     made, held_out = _halves(make_icml(arguments.data, seed=SEED))
     datasets = [load_wice(arguments.data), load_scifact(arguments.data), made]
     features = [features_of(dataset) for dataset in datasets]
-    fitted = {}
+    fitted: dict[Head, tuple[Array, float]] = {}
     heads: tuple[Head, ...] = ("full", "related")
     for head in heads:
         measured = Measured(datasets, features, head=head)
@@ -143,11 +145,11 @@ def main() -> None:
         fitted[head] = measured.fitted()
     if arguments.write:
         names = ("intercept", *Features._fields)
-        stored = {
+        stored: dict[str, object] = {
             "made_by": "python -m evals.support_calibration --write",
             "trained_on": {dataset.name: len(dataset.examples) for dataset in datasets},
             **{head: dict(zip(names, np.round(beta, 4).tolist(), strict=True)) for head, (beta, _) in fitted.items()},
-            "supported_from": round(fitted["full"][1], 3),
+            "supported_from": SUPPORTED_FROM,
             "related_from": round(fitted["related"][1], 3),
         }
         WEIGHTS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")

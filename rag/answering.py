@@ -22,6 +22,7 @@ from rag.domain import (
     Note,
     Outcome,
     Piece,
+    Quote,
     Retrieved,
     ScoredPaper,
     Source,
@@ -147,10 +148,12 @@ def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[
     papers = {source.number: source.paper for source in draft.sources}
     for piece in writer.write(asked, sources=draft.sources, history=history):
         draft.pieces.append(piece)
-        if isinstance(piece, str | Cite) and draft.first_token_ms is None:
+        if isinstance(piece, str | Quote | Cite) and draft.first_token_ms is None:
             draft.first_token_ms = draft.milliseconds()
         if isinstance(piece, str):
             yield TextPart(piece)
+        elif isinstance(piece, Quote):
+            yield TextPart(piece.text)
         elif isinstance(piece, Cite):
             yield Cited(numbering.number_of(piece.source), papers[piece.source])
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.domain import Cite, Marker, Piece, Removed, Span
+from rag.domain import Cite, Marker, Piece, Quote, Removed, Span
 from rag.sentences import split_sentences
 
 
@@ -61,18 +61,22 @@ class _Placed(NamedTuple):
 
 
 def assemble(pieces: Iterable[Piece]) -> Assembled:
-    """Puts an answer together. Strings are taken as they are: what looks like a marker in them is none.
+    """Puts an answer together. Strings and quotes are taken as they are: what looks like a marker in them is none.
 
     A marker belongs to the sentence that it stands in or right behind, at the start of a line to the sentence that
     begins there, on a line of its own to the sentence before. Other pieces (`Abstained`, ...) are passed over.
     """
     parts: list[str] = []
     cites: list[tuple[int, int]] = []
+    quotes: list[Span] = []
     length = removed = 0
     for piece in pieces:
-        if isinstance(piece, str):
-            parts.append(piece)
-            length += len(piece)
+        if isinstance(piece, str | Quote):
+            part = piece if isinstance(piece, str) else piece.text
+            if isinstance(piece, Quote):
+                quotes.append(Span(length, length + len(part)))
+            parts.append(part)
+            length += len(part)
         elif isinstance(piece, Cite):
             cites.append((length, piece.source))
         elif isinstance(piece, Removed):
@@ -80,11 +84,12 @@ def assemble(pieces: Iterable[Piece]) -> Assembled:
     raw = "".join(parts)
     plain = raw.strip()
     shift = len(raw) - len(raw.lstrip())
+    quotes = [Span(start - shift, end - shift) for start, end in quotes]
     numbering = Numbering()
     text, placed = _insert_markers(
         plain, [(min(max(offset - shift, 0), len(plain)), source) for offset, source in cites], numbering
     )
-    sentences = tuple(_sentences(plain, placed, numbering))
+    sentences = tuple(_sentences(plain, quotes, placed, numbering))
     return Assembled(text, plain, tuple(p.marker for p in placed), sentences, numbering.sources, removed)
 
 
@@ -109,8 +114,10 @@ def _insert_markers(plain: str, cites: list[tuple[int, int]], numbering: Numberi
     return "".join([*parts, plain[position:]]), placed
 
 
-def _sentences(plain: str, placed: list[_Placed], numbering: Numbering) -> Iterator[CitedSentence]:
-    spans = _answer_sentences(plain)
+def _sentences(
+    plain: str, quotes: Sequence[Span], placed: list[_Placed], numbering: Numbering
+) -> Iterator[CitedSentence]:
+    spans = _answer_sentences(plain, quotes)
     owners = [_owner(plain, spans, mark.offset) for mark in placed]
     for index, (start, end) in enumerate(spans):
         before = [mark for mark, owner in zip(placed, owners, strict=True) if owner < index]
@@ -134,11 +141,24 @@ def _sentences(plain: str, placed: list[_Placed], numbering: Numbering) -> Itera
 _ITEM_NUMBER = re.compile(r"\W*\d{1,3}[.)]")
 
 
-def _answer_sentences(plain: str) -> list[Span]:
-    """The sentences that say something: rules and bare marks are none, and an item's number goes with what follows."""
+def _answer_sentences(plain: str, quotes: Sequence[Span]) -> list[Span]:
+    """The sentences that say something: rules and bare marks are none, and an item's number goes with what follows.
+
+    A quote is a sentence of its own, and so is no more split than joined to its neighbours.
+    """
+    spans: list[Span] = []
+    position = 0
+    for quote in quotes:
+        spans += [*_written_sentences(plain, Span(position, quote.start)), quote]
+        position = quote.end
+    return [*spans, *_written_sentences(plain, Span(position, len(plain)))]
+
+
+def _written_sentences(plain: str, part: Span) -> list[Span]:
     spans: list[Span] = []
     number_start: int | None = None
-    for span in split_sentences(plain):
+    for start, end in split_sentences(plain[part.start : part.end]):
+        span = Span(part.start + start, part.start + end)
         if not any(character.isalnum() for character in plain[span.start : span.end]):
             continue
         if _ITEM_NUMBER.fullmatch(plain, span.start, span.end) and "\n" not in plain[span.end :].lstrip(" ")[:1]:
@@ -146,7 +166,7 @@ def _answer_sentences(plain: str) -> list[Span]:
             continue
         spans.append(Span(span.start if number_start is None else number_start, span.end))
         number_start = None
-    return spans if number_start is None else [*spans, Span(number_start, len(plain))]
+    return spans if number_start is None else [*spans, Span(number_start, part.end)]
 
 
 def _owner(plain: str, spans: Sequence[Span], offset: int) -> int:

@@ -99,6 +99,13 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence of a source, word for word: one sentence of the answer, whatever stands in it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cite:
     """A writer's citation, right behind the text that it belongs to: the number of a `Source`."""
 
@@ -133,7 +140,7 @@ class Note:
     text: str
 
 
-Piece = str | Cite | Removed | Abstained | Note | Usage
+Piece = str | Quote | Cite | Removed | Abstained | Note | Usage
 """What a writer yields, in order: text without markers, the citations that stand in it, and remarks on the making."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag.domain import Abstained, Cite, Piece, RankedSentence, Source, Turn
+from rag.domain import Abstained, Cite, Piece, Quote, RankedSentence, Source, Turn
 from rag.questions import Question
 
 MAX_SENTENCES = 5
@@ -31,7 +31,7 @@ class ExtractiveWriter:
         for index, (source, sentence) in enumerate(chosen):
             if index:
                 yield "\n\n" if chosen[index - 1][0].number != source.number else " "
-            yield sentence.text
+            yield Quote(sentence.text)
             yield Cite(source.number)
 
 

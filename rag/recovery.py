@@ -109,10 +109,10 @@ def _recover(folder: CorpusFolder, *, scratch: Path) -> RecordFile:
 
 
 def unpack(source: Path, target: Path) -> bool:
-    """Unpacks the gzip file `source`, whose checksum proves it whole; False where it is not."""
+    """Unpacks the gzip file `source`, whose checksum proves it whole; False where it is not, or holds nothing."""
     try:
         with gzip.open(source) as packed, target.open("wb") as file:
             shutil.copyfileobj(packed, file)
     except (OSError, EOFError, zlib.error):
         return False
-    return True
+    return target.stat().st_size > 0  # an empty file passes for an empty archive

@@ -4,8 +4,12 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from rag.assistant import Assistant
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -68,3 +72,22 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("shared/data is not beside this checkout")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def seed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which the packaged papers are indexed, by the real embedded model; not to be written to."""
+    from rag.embedding import MiniLMEmbedder
+    from rag.ingest import ensure_corpus
+
+    home = tmp_path_factory.mktemp("seed") / "home"
+    ensure_corpus(home, "icml2025", embedder=MiniLMEmbedder()).close()
+    return home
+
+
+@pytest.fixture(scope="session")
+def assistant(seed_home: Path) -> "Assistant":
+    """An assistant on the packaged papers with the extractive writer."""
+    from rag.assistant import Assistant
+
+    return Assistant.open(home=seed_home, writer="extractive")

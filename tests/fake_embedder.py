@@ -1,4 +1,4 @@
-"""An embedder that needs no model: a text's vector is drawn from its hash, so equal texts are near and others are not."""
+"""An embedder that needs no model: a text's vector is drawn from its hash, so only equal texts are near."""
 
 import hashlib
 from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from rag.assistant import MAX_QUESTION_CHARS, Assistant
-from ui.components import INSTANT, WRITING, html
+from ui.components import PRIVATE, WRITING, html
 from ui.conversation import BROKEN, STOPPED, Message, View, converse
 from ui.panel import LEGEND, hover_card, model_hint, source_card
 from ui.render import parse_cite, question_text
@@ -126,8 +126,8 @@ def _wire_questions(ask: _Components, assistant: Assistant) -> None:
         *(button.click(submit, [button, chat], ask.outputs, **WRITING) for button in ask.examples),
     ]
     for answer in answers:
-        answer.failure(lambda: idle(BROKEN), None, [ask.status, box], **INSTANT)
-    box.stop(lambda: idle(STOPPED), None, [ask.status, box], cancels=answers, **INSTANT)
+        answer.failure(lambda: idle(BROKEN), None, [ask.status, box], **PRIVATE)
+    box.stop(lambda: idle(STOPPED), None, [ask.status, box], cancels=answers, **PRIVATE)
 
 
 def _wire_corrections(ask: _Components) -> None:
@@ -137,8 +137,8 @@ def _wire_corrections(ask: _Components) -> None:
         messages, at = _messages(history), _index(event.index)
         return _shown(messages[:at]), LEGEND, "", gr.update(value=question_text(messages[at][1]))
 
-    ask.chat.undo(undo, ask.chat, ask.outputs, **INSTANT)
-    ask.chat.clear(lambda: (LEGEND, ""), None, [ask.sources, ask.status], **INSTANT)
+    ask.chat.undo(undo, ask.chat, ask.outputs, **PRIVATE)
+    ask.chat.clear(lambda: (LEGEND, ""), None, [ask.sources, ask.status], **PRIVATE)
 
 
 def _updates(view: View, *, first: bool) -> Updates:

@@ -7,9 +7,9 @@ import gradio as gr
 ANSWERS_AT_ONCE = 8
 """Questions that are answered at the same time; others wait."""
 
-_PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-INSTANT: dict[str, Any] = {**_PRIVATE, "queue": False}
-WRITING: dict[str, Any] = {**_PRIVATE, "concurrency_id": "answers", "concurrency_limit": ANSWERS_AT_ONCE}
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+"""For every event. All are queued: calls that skip the queue are closed, for they would skip its limits too."""
+WRITING: dict[str, Any] = {**PRIVATE, "concurrency_id": "answers", "concurrency_limit": ANSWERS_AT_ONCE}
 
 
 def html(value: str, elem_id: str, *, js_on_load: str | None = None, **arguments: Any) -> gr.HTML:

@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 
 from rag.assistant import MAX_QUESTION_CHARS, Assistant
-from ui.components import INSTANT, html
+from ui.components import PRIVATE, html
 from ui.panel import corpus_page
 
 PAPERS_ON_A_PAGE = 25
@@ -35,6 +35,6 @@ def corpus_tab(assistant: Assistant) -> None:
         previous = gr.Button("Previous", interactive=False)
         following = gr.Button("Next", interactive=len(corpus) > PAPERS_ON_A_PAGE)
     outputs = [papers, first, previous, following]
-    query.submit(page_at, [query, first], outputs, **INSTANT)
-    previous.click(lambda text, at: page_at(text, at - PAPERS_ON_A_PAGE), [query, first], outputs, **INSTANT)
-    following.click(lambda text, at: page_at(text, at + PAPERS_ON_A_PAGE), [query, first], outputs, **INSTANT)
+    query.submit(page_at, [query, first], outputs, **PRIVATE)
+    previous.click(lambda text, at: page_at(text, at - PAPERS_ON_A_PAGE), [query, first], outputs, **PRIVATE)
+    following.click(lambda text, at: page_at(text, at + PAPERS_ON_A_PAGE), [query, first], outputs, **PRIVATE)

@@ -1,6 +1,6 @@
 """Near terms for a query term that no paper has: a misspelt name, a cognate, a compound of another language."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 MIN_LENGTH = 4
 """Shorter terms are near too many others."""
+_TERMS = "terms.txt"
+_NGRAM = 3
 CANDIDATES = 24
+LEAST_SHARED = 0.4
+"""Candidates score at least so much of the best one: it spares sorting a vocabulary of half a million terms."""
+_POSITIVE = 1e-6
 MAX_TERMS = 24
 """Unknown terms of one query that are looked up: a bound on the time that a pasted foreign text may take."""
 LEAST_SIMILARITY = 0.75
@@ -34,38 +39,38 @@ class NearTerm(NamedTuple):
 class FuzzyTerms:
     """Finds index terms near to unknown ones: candidates by shared character n-grams, judged by edit distance."""
 
-    def __init__(self, grams: "bm25s.BM25", *vocabularies: Mapping[str, int]) -> None:
-        self._grams, self._vocabularies = grams, vocabularies
+    def __init__(self, grams: "bm25s.BM25", terms: Callable[[], list[str]], *vocabularies: Container[str]) -> None:
+        self._grams, self._read_terms, self._vocabularies = grams, terms, vocabularies
 
     @classmethod
     def build(cls, *vocabularies: Mapping[str, int]) -> "FuzzyTerms":
         """Index the character n-grams of the terms of `vocabularies` that are words."""
         import bm25s
 
+        terms = [term for term in dict.fromkeys(chain.from_iterable(vocabularies)) if _is_word(term)]
         numbers: dict[str, int] = {"": 0}
-        texts = [
-            [numbers.setdefault(gram, len(numbers)) for gram in _character_ngrams(term)]
-            for term in _words(vocabularies)
-        ]
+        texts = [[numbers.setdefault(gram, len(numbers)) for gram in _character_ngrams(term)] for term in terms]
         index = bm25s.BM25(k1=0.5, b=1.0, method="lucene")
         index.index((texts or [[0]], numbers), show_progress=False)
-        return cls(index, *vocabularies)
+        return cls(index, lambda: terms, *vocabularies)
 
     def save(self, folder: Path) -> None:
-        """Write the n-gram index into `folder`; the vocabularies belong to others."""
+        """Write the n-gram index and its terms into `folder`; the vocabularies belong to others."""
         self._grams.save(folder, show_progress=False)
+        (folder / _TERMS).write_text("\n".join(self._terms), encoding="ascii")
 
     @classmethod
-    def load(cls, folder: Path, *vocabularies: Mapping[str, int]) -> "FuzzyTerms":
-        """Open what `save` wrote, with the same vocabularies in the same order."""
+    def load(cls, folder: Path, *vocabularies: Container[str]) -> "FuzzyTerms":
+        """Open what `save` wrote, with the same vocabularies."""
         import bm25s
 
-        return cls(bm25s.BM25.load(folder, mmap=True, show_progress=False), *vocabularies)
+        grams = bm25s.BM25.load(folder, mmap=True, show_progress=False)
+        return cls(grams, lambda: (folder / _TERMS).read_text(encoding="ascii").split("\n"), *vocabularies)
 
     @cached_property
     def _terms(self) -> list[str]:
-        """The terms by the rows of the n-gram index; gathered when first needed, as most queries need none."""
-        return _words(self._vocabularies)
+        """The terms by the rows of the n-gram index; read when first needed, as most queries need none."""
+        return self._read_terms()
 
     def _is_known(self, term: str) -> bool:
         return any(term in vocabulary for vocabulary in self._vocabularies)
@@ -80,8 +85,8 @@ class FuzzyTerms:
 
     def _nearest(self, term: str) -> list[NearTerm]:
         scores = self._grams.get_scores_from_ids(self._grams.get_tokens_ids(_character_ngrams(term)))
-        count = min(CANDIDATES, len(self._terms))
-        best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, dtype=np.int64)
+        rows = np.flatnonzero(scores >= max(LEAST_SHARED * float(scores.max()), _POSITIVE))
+        best = rows[np.argsort(-scores[rows], kind="stable")[:CANDIDATES]]
         judged = [(similarity(term, self._terms[row]), self._terms[row]) for row in best.tolist()]
         if not judged:
             return []
@@ -123,15 +128,10 @@ def similarity(term: str, known: str) -> float:
     return max(0.0, 1 - best / len(term)) if term else 0.0
 
 
-def _words(vocabularies: Iterable[Mapping[str, int]]) -> list[str]:
-    """The words of all vocabularies in order, each once."""
-    return [term for term in dict.fromkeys(chain.from_iterable(vocabularies)) if _is_word(term)]
-
-
 def _is_word(term: str) -> bool:
     return len(term) >= MIN_LENGTH and term.isascii() and term.isalpha()
 
 
 def _character_ngrams(term: str) -> list[str]:
     marked = f"^{term}$"
-    return [marked[start : start + size] for size in (2, 3) for start in range(len(marked) - size + 1)]
+    return [marked[start : start + _NGRAM] for start in range(len(marked) - _NGRAM + 1)]

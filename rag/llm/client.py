@@ -142,9 +142,7 @@ class ChatModel:
             await asyncio.sleep(pause)
 
     def _pause(self, fault: Fault, call: _Call) -> float | None:
-        """Seconds until the next request, None where there is to be none."""
-        if call.received.started:
-            return None
+        """Seconds until the next request; None where there is to be none, as for any fault behind the first token."""
         shape = self._shape.without_refused(fault.wording)
         self._shape = shape or self._shape
         if call.attempts >= MAX_REQUESTS:
@@ -190,7 +188,7 @@ class ChatModel:
         )
         create: Callable[..., Awaitable[AsyncStream[Any]]] = client.chat.completions.create
         call.requests += 1
-        received, clock = call.received, asyncio.get_running_loop().time
+        received = call.received
         async with (
             await create(**arguments) as stream,
             contextlib.aclosing(chunks_of(stream, self._faults())) as chunks,
@@ -204,8 +202,10 @@ class ChatModel:
                         break
                     if received.finish and received.usage:
                         break
-                    if received.finish or token:
-                        idle.reschedule(clock() + (USAGE_SECONDS if received.finish else STALL_SECONDS))
+                    if received.finish:  # a complete answer is never lost to the deadline
+                        idle.reschedule(min(monotonic() + USAGE_SECONDS, call.deadline - 0.1))
+                    elif token:
+                        idle.reschedule(monotonic() + STALL_SECONDS)
             except client_errors():
                 if not received.finish:  # what follows a complete answer is of no interest
                     raise

@@ -12,6 +12,7 @@ _MIN_UNITS = 4
 _MARGIN = 0.3
 """How much more of a clause another abstract must say than the one that has its name."""
 _SAID = 0.5
+_LIST_REACH = 2
 
 
 def clauses(sentence: str) -> tuple[str, ...]:
@@ -21,20 +22,29 @@ def clauses(sentence: str) -> tuple[str, ...]:
 
 
 def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceView]], idf: Idf) -> Iterator[Finding]:
-    """Clauses whose names are all of one cited abstract and whose other words are of another."""
+    """Clauses whose first name is of one cited abstract and whose other words are of another.
+
+    A list of names ("A and B ...") speaks of several abstracts and is passed over.
+    """
     for part in parts:
         claim = view_sentence(part)
         coverages = [cover(claim, sentences, idf=idf) for sentences in abstracts]
-        names = [index for index, token in enumerate(claim.units) if token.is_name]
-        owners = [[c.found[index] >= _SAID for c in coverages] for index in names]
-        telling = [has for has in owners if any(has) and not all(has)]
-        if not telling or any(has != telling[0] for has in telling):
+        owners = {
+            index: [coverage.found[index] >= _SAID for coverage in coverages]
+            for index, token in enumerate(claim.units)
+            if token.is_name
+        }
+        telling = [index for index, has in owners.items() if any(has) and not all(has)]
+        if not telling:
             continue
-        with_name = max(_rest(c) for c, has in zip(coverages, telling[0], strict=True) if has)
-        without = max(_rest(c) for c, has in zip(coverages, telling[0], strict=True) if not has)
+        subject = telling[0]
+        others = [index for index in telling if owners[index] != owners[subject]]
+        if len(others) > 1 or any(index <= subject + _LIST_REACH for index in others):
+            continue
+        with_name = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if has)
+        without = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if not has)
         if without >= _SAID and without >= with_name + _MARGIN:
-            name = claim.units[names[owners.index(telling[0])]].surface
-            yield Finding("mixed", f"the cited abstract with {name} says something else of it")
+            yield Finding("mixed", f"the cited abstract with {claim.units[subject].surface} says something else of it")
 
 
 def _rest(coverage: Coverage) -> float:

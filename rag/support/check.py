@@ -7,7 +7,7 @@ from rag.domain import Span, Support
 from rag.support.binding import clauses, find_mixed
 from rag.support.contradictions import ENOUGH, MISSING, Finding, find_contradictions, find_missing
 from rag.support.coverage import Coverage, Idf, cover, default_idf
-from rag.support.features import Features, measure
+from rag.support.features import measure
 from rag.support.meta import needs_no_support
 from rag.support.model import load_model, probability
 from rag.support.text import SentenceView, tokenize, view_sentence, view_sentences
@@ -48,17 +48,20 @@ def check_support(
         return Verdict("unsupported", 0.0, "no citation", ())
     rarity = idf or default_idf
     views = [view_sentences(abstract) for abstract in abstracts]
-    coverage = cover(view_sentence(sentence), [view for sentences in views for view in sentences], idf=rarity)
+    terms = frozenset(term for text in known for token in tokenize(text) for term in (*token.terms[:1], token.surface))
+    claim = view_sentence(sentence)
+    coverage = cover(claim, [view for sentences in views for view in sentences], idf=rarity, known=terms)
     evidence = _evidence(coverage, views)
     if _is_verbatim(sentence, abstracts):
         return Verdict("supported", 1.0, "verbatim in the cited abstract", evidence)
-    terms = frozenset(term for text in known for token in tokenize(text) for term in (*token.terms, token.surface))
-    findings = _find(sentence, abstracts, views, coverage, idf=rarity, known=terms)
-    measured = measure(coverage, findings, known=terms)
+    findings = _find(sentence, abstracts, views, coverage, idf=rarity)
+    measured = measure(coverage, findings)
     model = load_model()
     full, related = probability(model.full, measured), probability(model.related, measured)
-    support = _judge(findings, measured, all_of_it=full >= model.supported_from, related=related >= model.related_from)
-    reason = _reason(support, findings, coverage, known=terms)
+    support = _judge(
+        findings, coverage.claim, all_of_it=full >= model.supported_from, related=related >= model.related_from
+    )
+    reason = _reason(support, findings, coverage)
     # What the words alone do not show must show in the score: one number or "not" can make a sentence false.
     score = full * _FACTORS[support]
     return Verdict(support, score, _plural(reason) if len(abstracts) > 1 else reason, evidence)
@@ -107,9 +110,8 @@ def _find(
     coverage: Coverage,
     *,
     idf: Idf,
-    known: frozenset[str],
 ) -> list[Finding]:
-    findings = list(find_missing(coverage, known=known))
+    findings = list(find_missing(coverage))
     for quote in quotations(sentence):
         if not any(contains_verbatim(text, quote=quote) for text in abstracts):
             findings.append(Finding("quotation", "the quotation is not in the cited abstract"))
@@ -122,14 +124,16 @@ def _find(
     return [*findings, *find_mixed(parts, abstracts=views, idf=idf)]
 
 
-def _judge(findings: Sequence[Finding], measured: Features, *, all_of_it: bool, related: bool) -> Support:
-    kinds = {finding.kind for finding in findings}
-    if kinds - MISSING or not related or ("number" in kinds and not measured.numbers):
+def _judge(findings: Sequence[Finding], claim: SentenceView, *, all_of_it: bool, related: bool) -> Support:
+    kinds = [finding.kind for finding in findings]
+    figures = sum(not quantity.spelled for quantity in claim.quantities)
+    no_figure_is_right = figures > 0 and kinds.count("number") == figures
+    if set(kinds) - MISSING or not related or no_figure_is_right:
         return "unsupported"
     return "partly" if kinds or not all_of_it else "supported"
 
 
-def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage, *, known: frozenset[str]) -> str:
+def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage) -> str:
     if support == "supported":
         return "its words are in the cited abstract"
     contradicting = [finding for finding in findings if finding.kind not in MISSING]
@@ -138,7 +142,7 @@ def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage, *
     missing = sorted(
         (-weight, token.surface)
         for token, weight, found in zip(coverage.claim.units, coverage.weights, coverage.found, strict=True)
-        if found < ENOUGH and not known.intersection(token.terms)
+        if found < ENOUGH
     )
     if support == "unsupported" or not missing:
         many = len(missing) * 2 >= len(coverage.weights)

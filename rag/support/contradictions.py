@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from rag.support.coverage import Coverage
 from rag.support.quantities import Quantity
 from rag.support.text import SentenceView, Token
-from rag.support.wordlists import COMPARISONS, OPPOSITES
+from rag.support.wordlists import COMPARISONS, DIRECTIONS, NEGATIONS, OPPOSITES
 
 Kind = Literal[
     "number",
@@ -38,13 +38,9 @@ _SMALL = 20
 _NOUN_REACH = 3
 
 
-def find_missing(coverage: Coverage, *, known: frozenset[str]) -> tuple[Finding, ...]:
-    """Numbers and names of a claim that no sentence has, and that are not among the terms `known` otherwise."""
-    return (
-        *_missing_numbers(coverage.claim, coverage.sentences, known),
-        *_missing_names(coverage, known),
-        *_only(coverage),
-    )
+def find_missing(coverage: Coverage) -> tuple[Finding, ...]:
+    """Numbers and names of a claim that no sentence has."""
+    return (*_missing_numbers_and_names(coverage), *_only(coverage))
 
 
 def find_contradictions(coverage: Coverage) -> tuple[Finding, ...]:
@@ -57,14 +53,14 @@ def find_contradictions(coverage: Coverage) -> tuple[Finding, ...]:
     return findings + tuple(Finding(kind, reason) for kind, reason in reasons if reason)
 
 
-def _missing_numbers(
-    claim: SentenceView, sentences: Sequence[SentenceView], known: frozenset[str]
-) -> Iterator[Finding]:
-    for quantity in claim.quantities:
-        if quantity.spelled or quantity.surface in known:
-            continue
-        if not any(quantity.matches(other) for sentence in sentences for other in sentence.quantities):
-            yield Finding("number", f"{quantity.surface} is not in the cited abstract")
+def _missing_numbers_and_names(coverage: Coverage) -> Iterator[Finding]:
+    missing = [token for token, found in zip(coverage.claim.units, coverage.found, strict=True) if found < ENOUGH]
+    for token in missing:
+        if token.quantity:
+            yield Finding("number", f"{token.surface} is not in the cited abstract")
+    for token in missing:
+        if token.is_name:
+            yield Finding("name", f"{token.surface.removesuffix(chr(39) + 's')} is not in the cited abstract")
 
 
 def _other_counts(claim: SentenceView, sentences: Sequence[SentenceView]) -> Iterator[Finding]:
@@ -88,12 +84,6 @@ def _counted(sentence: SentenceView) -> Iterator[tuple[Quantity, frozenset[str]]
             yield quantity, frozenset(term for token in following if token.is_content for term in token.terms[:1])
 
 
-def _missing_names(coverage: Coverage, known: frozenset[str]) -> Iterator[Finding]:
-    for token, found in zip(coverage.claim.units, coverage.found, strict=True):
-        if token.is_name and found < ENOUGH and not known.intersection(token.terms):
-            yield Finding("name", f"{token.surface.removesuffix(chr(39) + 's')} is not in the cited abstract")
-
-
 def _only(coverage: Coverage) -> Iterator[Finding]:
     """ "only A" where the evidence has A without an "only"."""
     words = [token.lower for token in coverage.claim.tokens]
@@ -114,10 +104,13 @@ def _denied(claim: SentenceView, evidence: SentenceView) -> str | None:
     """
     reach = _ANY if claim.denies != evidence.denies else 1
     for denying, other in ((claim, evidence), (evidence, claim)):
+        cue = "not"
         for token in denying.tokens:
+            cue = token.lower if token.lower in NEGATIONS else cue
             if 0 < token.negated <= reach and token.is_content and _affirms(other, token):
-                verb = "does not deny" if denying is claim else "denies"
-                return f"the cited abstract {verb} '{token.surface}'"
+                if denying is claim:
+                    return f"the cited abstract says '{token.surface}' without '{cue}'"
+                return f"the cited abstract says '{cue} {token.surface}'"
     return None
 
 
@@ -145,19 +138,15 @@ def _opposite(claim: SentenceView, evidence: SentenceView) -> str | None:
 
 def _other_direction(claim: SentenceView, evidence: SentenceView) -> str | None:
     """ "reduces the error" where the evidence has "increases the error"."""
-    same = different = 0
-    word = ""
     for token in claim.content:
-        if not token.direction:
-            continue
-        for index in evidence.places.get(token.terms[0], ()):
-            other = evidence.tokens[index]
-            if other.direction and _effective(other) == _effective(token):
-                same += 1
-            elif other.direction:
-                different += 1
-                word = word or token.surface
-    return f"the cited abstract says the opposite of '{word}'" if different and not same else None
+        directions = {
+            _effective(evidence.tokens[index])
+            for index in evidence.places.get(token.terms[0], ())
+            if evidence.tokens[index].direction
+        }
+        if token.direction and directions == {-_effective(token)} and token.lower not in DIRECTIONS:
+            return f"the cited abstract says the opposite of '{token.surface}'"
+    return None
 
 
 def _effective(token: Token) -> int:
@@ -172,8 +161,7 @@ def _swapped_names(claim: SentenceView, evidence: SentenceView) -> str | None:
     (left, right), (evidence_left, evidence_right) = claim_sides, evidence_sides
     only_left, only_right = evidence_left - evidence_right, evidence_right - evidence_left
     crossed_left, crossed_right = (left - right) & only_right, (right - left) & only_left
-    kept = len((left - right) & only_left) + len((right - left) & only_right)
-    if crossed_left and crossed_right and len(crossed_left) + len(crossed_right) > kept:
+    if crossed_right and len(crossed_left) > len((left - right) & only_left):
         first, second = (_surface_of(min(terms), claim) for terms in (crossed_left, crossed_right))
         return f"the cited abstract has {first} and {second} the other way round"
     return None

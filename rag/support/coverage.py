@@ -96,19 +96,22 @@ MIN_GAIN = 0.04
 """Share of the claim's weight that a further sentence of evidence has to add."""
 
 
-def cover(claim: SentenceView, sentences: Sequence[SentenceView], *, idf: Idf) -> Coverage:
-    """Looks up every word, name and number of `claim` in every sentence."""
+def cover(
+    claim: SentenceView, sentences: Sequence[SentenceView], *, idf: Idf, known: frozenset[str] = frozenset()
+) -> Coverage:
+    """Looks up every word, name and number of `claim` in every sentence; those among the terms `known` are found."""
     words = [max(idf(token.terms[0]), _LEAST_WEIGHT) for token in claim.content]
     number_weight = max(words, default=1.0)
     weights = tuple(number_weight if t.quantity else max(idf(t.terms[0]), _LEAST_WEIGHT) for t in claim.units)
+    is_known = [not known.isdisjoint((token.surface, *token.terms[:1])) for token in claim.units]
     strengths = []
     for sentence in sentences:
         expanded = _expanded(claim, sentence)
+        units = ((index, token) for index, token in enumerate(claim.tokens) if token.is_unit)
         strengths.append(
             tuple(
-                max(match(token, sentence), _ACRONYM if index in expanded else 0.0)
-                for index, token in enumerate(claim.tokens)
-                if token.is_unit
+                1.0 if free else max(match(token, sentence), _ACRONYM if index in expanded else 0.0)
+                for (index, token), free in zip(units, is_known, strict=True)
             )
         )
     return Coverage(claim, tuple(sentences), weights, tuple(strengths))

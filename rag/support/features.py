@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import mul
 from typing import NamedTuple
 
 from rag.support.contradictions import Finding
@@ -27,6 +28,10 @@ class Features(NamedTuple):
     """Longest common subsequence of words with a sentence of the window: ROUGE-L recall (Lin 2004)."""
     rarest_missing: float
     """Weight of the weightiest missing word, relative to the weightiest of all."""
+    weakest_part: float
+    """Least share of the weighted words of any five neighbours in the window: a part that nothing says."""
+    weakest_in_one: float
+    """... in any one sentence of the window."""
     names: float
     """Recall of what is written like a name."""
     capitalised: float
@@ -44,13 +49,10 @@ class Features(NamedTuple):
     """Logarithm of the number of content words."""
 
 
-def measure(coverage: Coverage, findings: Sequence[Finding], *, known: frozenset[str]) -> Features:
+def measure(coverage: Coverage, findings: Sequence[Finding]) -> Features:
     """The features of a claim against the sentences that it was looked up in."""
     claim, window = coverage.claim, [coverage.sentences[index] for index in coverage.window]
-    found = [
-        1.0 if known.intersection(token.terms[:1]) else strength
-        for token, strength in zip(claim.units, coverage.found, strict=True)
-    ]
+    found = coverage.found
     kinds = {finding.kind for finding in findings}
     heaviest = max(coverage.weights, default=1.0)
     missing = [w for w, f in zip(coverage.weights, found, strict=True) if f < _FOUND]
@@ -67,6 +69,8 @@ def measure(coverage: Coverage, findings: Sequence[Finding], *, known: frozenset
         pairs=_pairs(claim, window),
         subsequence=max((_common_subsequence(claim, sentence) for sentence in window), default=0.0),
         rarest_missing=max(missing, default=0.0) / heaviest,
+        weakest_part=_weakest_part(coverage, apart=False),
+        weakest_in_one=_weakest_part(coverage, apart=True),
         names=_mean([f for token, f in zip(claim.units, found, strict=True) if token.is_name]),
         capitalised=_mean(
             [f for token, f in zip(claim.units[1:], found[1:], strict=True) if token.surface[0].isupper()]
@@ -81,11 +85,27 @@ def measure(coverage: Coverage, findings: Sequence[Finding], *, known: frozenset
 
 
 _FOUND = 0.5
+_PART = 5
 _PAIR_REACH = 4
 
 
-def _mean(values: list[float], *, empty: float = 1.0) -> float:
+def _mean(values: Sequence[float], *, empty: float = 1.0) -> float:
     return sum(values) / len(values) if values else empty
+
+
+def _weakest_part(coverage: Coverage, *, apart: bool) -> float:
+    """The least that the window says of any `_PART` neighbouring words, in one sentence where `apart`."""
+    rows = [coverage.strengths[index] for index in coverage.window]
+    weights = coverage.weights
+    if not rows or not weights:
+        return 0.0
+    together = tuple(map(max, zip(*rows, strict=True)))
+    shares: list[float] = []
+    for start in range(max(1, len(weights) - _PART + 1)):
+        part = slice(start, start + _PART)
+        said = (sum(map(mul, weights[part], row[part])) for row in (rows if apart else [together]))
+        shares.append(max(said) / sum(weights[part]))
+    return min(shares)
 
 
 def _pairs(claim: SentenceView, window: list[SentenceView]) -> float:

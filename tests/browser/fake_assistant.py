@@ -1,7 +1,7 @@
 """A scripted assistant over the seed papers: real events with delays, for page tests that need no retrieval or model.
 
 What it answers is told by a word in the question: "nowhere" is not in the corpus, "broken" fails after some text,
-"raise" raises, "slowly" streams a long answer, "hostile" cites a paper full of attacks; anything else is answered.
+"raise" and "crash" raise, "slowly" streams a long answer, "hostile" cites a paper full of attacks; anything else is answered.
 """
 
 import time
@@ -110,6 +110,8 @@ class FakeAssistant:
         self.histories.append(tuple(history))
         if "raise" in question:
             raise CorpusError("The corpus is damaged.", fix="Run: citewise ingest again.")
+        if "crash" in question:
+            raise RuntimeError("a defect")
         try:
             yield from self._stream(question)
         finally:
@@ -143,7 +145,7 @@ def _script(question: str, papers: Sequence[Paper]) -> list[Line]:
     if "broken" in question:
         return lines
     lines += [
-        (quoted[1][1], (1, 0), "supported"),
+        (quoted[1][-1], (1, 0), "supported"),
         (
             f"Taken together, the cost is $O(n^2)$, up to 7$\\times$ less than $5 or $6 on x[0]: {quoted[2][0]}",
             (2,),

@@ -123,6 +123,14 @@ def test_bytes_may_be_torn_anywhere(server: ScriptedServer) -> None:
     assert answer(played(server, "torn", _torn(REPLY)))[0] == REPLY
 
 
+def test_an_answer_that_is_complete_at_the_deadline_is_not_lost(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag.llm.client.USAGE_SECONDS", 60)
+    server.play("late", stream("Yes [1].", finish(), FOREVER))
+    assert answer(chat_model(server, "late", deadline=1.0)) == ("Yes [1].", Completion(Usage(calls=1), "stop"))
+
+
 def test_lone_surrogates_become_writable(server: ScriptedServer) -> None:
     halves = (
         event(f'{{"choices": [{{"delta": {{"content": "{half}"}}}}]}}') for half in (r"\ud83d", r"\ude00", r"\ud83d!")
@@ -248,7 +256,8 @@ def test_closing_ends_the_request_at_once(name: str, server: ScriptedServer) -> 
     server.play("no-token", stream(FOREVER))
     server.script("talking", REPLY * 9, delay=0.05)
     deltas = chat_model(server, name).stream(MESSAGES)
-    assert isinstance(next(deltas), str)
+    while not server.hits[name]:
+        assert isinstance(next(deltas), str)
     begin = time.monotonic()
     deltas.close()  # type: ignore[attr-defined]
     assert time.monotonic() - begin < 0.5

@@ -30,8 +30,8 @@ WORDS = (
 SPACES = ["\n", "\n\n", "\t", "    ", "\u00a0", "\u202e", "\ue000", "\ue001", "\ud800", "é", "e\u0301", "中。"]
 MARKUP = st.sampled_from([*WORDS, *SPACES])
 LATEX = (
-    r"\frac \sqrt \left \right \begin{matrix} \end{matrix} \text{ \href{ \class{ \style{ \color{ { } ^ _ & \\ ( ) [ ] < "
-    r"> a 1 ' <img> \sum \limits \not \substack"
+    r"\frac \sqrt \left \right \begin{matrix} \end{matrix} \text{ \href{ \class{ \style{ \color{ { } ^ _ & \\ ( ) [ ] "
+    r"< > a 1 ' <img> \sum \limits \not \substack"
 ).split()
 UNHURRIED = settings(deadline=None)  # the machine may be busy
 TEXT = st.lists(MARKUP | st.text(max_size=8), max_size=25).map("".join)

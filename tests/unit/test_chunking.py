@@ -50,7 +50,9 @@ def test_chunks_are_substrings_that_fit_and_hold_all_but_white_space() -> None:
     assert not _uncovered(long.abstract, chunks).strip()
 
 
-@pytest.mark.parametrize("text", ["word " * 500, "a,b;" * 400, "x" * 4000, "日本語" * 500, "👩‍👩‍👧" * 200, r"\frac{a}{b}" * 200])
+@pytest.mark.parametrize(
+    "text", ["word " * 500, "a,b;" * 400, "x" * 4000, "日本語" * 500, "👩‍👩‍👧" * 200, r"\frac{a}{b}" * 200]
+)
 def test_a_single_sentence_past_the_limit_is_split_further(text: str) -> None:
     chunks = chunk_abstract(paper(abstract=text), chunk_tokens=50)
     assert len(chunks) > 1

@@ -1,6 +1,7 @@
 """The embedding cache: no text is embedded twice, and no damage to its file loses more than time."""
 
 import logging
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ def test_every_text_is_reported_once(tmp_path: Path) -> None:
 class _Interrupted(FakeEmbedder):
     """Stops after 200 texts."""
 
-    def embed(self, texts: "list[str]", **options: object) -> Vectors:  # type: ignore[override]
+    def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
         if len(self.embedded) > 200:
             raise KeyboardInterrupt
         return super().embed(texts)
@@ -95,9 +96,9 @@ def test_a_file_damaged_within_is_begun_anew(tmp_path: Path, caplog: pytest.LogC
 
 
 class _Broken(FakeEmbedder):
-    def embed(self, texts: "list[str]", **options: object) -> Vectors:  # type: ignore[override]
+    def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
         vectors = super().embed(texts)
-        vectors[texts.index("bad")] = np.nan
+        vectors[list(texts).index("bad")] = np.nan
         return vectors
 
 

@@ -168,7 +168,7 @@ def test_an_empty_file_is_an_error(home: Path, tmp_path: Path) -> None:
 
 def test_an_unusable_file_stops_the_whole_ingest(home: Path, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"abstract": "Good."}')
-    with pytest.raises(InputError, match="missing.jsonl"):
+    with pytest.raises(InputError, match=r"missing\.jsonl"):
         ingest_files(home, "c", [tmp_path / "a.jsonl", tmp_path / "missing.jsonl"], embedder=FakeEmbedder())
     assert list_corpora(home) == ()
 

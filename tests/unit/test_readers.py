@@ -218,7 +218,9 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
 
 
 def test_plain_text_is_abstracts_between_blank_lines_below_a_heading(tmp_path: Path) -> None:
-    content = "ICML 2025 Papers\r\n\r\nFirst abstract. It opti- mizes.\r\n \t\r\nSecond,\r\non two lines.\r\n\r\n\r\n---\n"
+    content = (
+        "ICML 2025 Papers\r\n\r\nFirst abstract. It opti- mizes.\r\n \t\r\nSecond,\r\non two lines.\r\n\r\n\r\n---\n"
+    )
     first, second, reject = _read(tmp_path / "a.txt", content)
     assert first == Paper(
         content_id("", "First abstract. It opti- mizes."), "", (), abstract="First abstract. It opti- mizes."

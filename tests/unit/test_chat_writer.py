@@ -1,0 +1,81 @@
+"""The writer that asks a chat model, with a model that says what a test wants."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from rag.chat_writer import ChatWriter
+from rag.domain import Abstained, Cite, Note, Piece, Removed, Source, Usage
+from rag.llm import Completion
+from rag.prompting import ANSWER_PLACEHOLDERS, Message, load_prompt
+from rag.questions import read_question
+from tests.builders import paper
+
+
+class Model:
+    """Streams the given deltas; `messages` is what it was sent."""
+
+    model = "test-model"
+
+    def __init__(self, *deltas: str, finish: str = "stop") -> None:
+        self._deltas, self._finish = deltas, finish
+        self.messages: Sequence[Message] = ()
+
+    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+        self.messages = messages
+        yield from self._deltas
+        yield Completion(usage=Usage(10, 5, 1), finish=self._finish)
+
+
+def write(*deltas: str, finish: str = "stop", context_tokens: int = 4096, count: int = 2) -> list[Piece]:
+    writer = ChatWriter(
+        model=Model(*deltas, finish=finish),
+        prompt=load_prompt("answer", "v1", placeholders=ANSWER_PLACEHOLDERS),
+        context_tokens=context_tokens,
+        max_output_tokens=200,
+    )
+    given = [Source(number, paper(f"p{number}", abstract="word " * 300), ()) for number in range(1, count + 1)]
+    return list(writer.write(read_question("What?"), sources=given, history=()))
+
+
+def text(pieces: list[Piece]) -> str:
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def test_text_and_citations_come_apart() -> None:
+    pieces = write("Traces ", "decay [", "2]. They help [1].")
+    assert [piece for piece in pieces if isinstance(piece, Cite)] == [Cite(2), Cite(1)]
+    assert text(pieces) == "Traces decay. They help."
+    assert pieces[-1] == Usage(10, 5, 1)
+
+
+def test_a_marker_of_no_source_is_removed() -> None:
+    pieces = write("Traces decay [9].")
+    assert [piece for piece in pieces if isinstance(piece, Removed)] == [Removed("[9]")]
+
+
+@pytest.mark.parametrize(
+    "reply", [["NOT IN THE SOURCES"], ["Not in ", "the sources."], ["**NOT", " IN THE SOURCES**\n"]]
+)
+def test_the_models_own_abstention_is_one(reply: list[str]) -> None:
+    pieces = write(*reply)
+    assert pieces == [Abstained(), Usage(10, 5, 1)]
+
+
+def test_an_answer_that_begins_alike_is_an_answer() -> None:
+    assert text(write("Not in", " the least: it is fast [1].")) == "Not in the least: it is fast."
+
+
+def test_the_start_of_an_answer_is_not_held_back_once_it_is_clear() -> None:
+    assert write("Traces", " decay [1].")[0] == "Traces"
+
+
+def test_an_answer_cut_at_the_limit_says_so() -> None:
+    notes = [piece for piece in write("Traces decay [1].", finish="length") if isinstance(piece, Note)]
+    assert "length limit" in notes[0].text
+
+
+def test_papers_that_do_not_fit_are_named_and_cannot_be_cited() -> None:
+    pieces = write("A [1]. B [8].", context_tokens=1200, count=8)
+    assert "did not fit" in next(piece for piece in pieces if isinstance(piece, Note)).text
+    assert [piece for piece in pieces if isinstance(piece, Cite)] == [Cite(1)]
