@@ -87,10 +87,15 @@ def load_scifact(folder: Path) -> Dataset:
     return Dataset("SciFact train", tuple(examples), document_idf(map(" ".join, abstracts.values())))
 
 
+def icml_abstracts(folder: Path) -> list[str]:
+    """The abstracts of ICML 2025 that are known."""
+    with gzip.open(folder / "icml2025_all.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [row["abstract"] for row in map(json.loads, file) if row["abstract"]]
+
+
 def make_icml(folder: Path, *, seed: int) -> Dataset:
     """Sentences made from ICML 2025 abstracts: true paraphrases, falsified ones, and ones about a similar abstract."""
-    with gzip.open(folder / "icml2025_all.jsonl.gz", "rt", encoding="utf-8") as file:
-        abstracts = [row["abstract"] for row in map(json.loads, file) if row["abstract"]]
+    abstracts = icml_abstracts(folder)
     rng = random.Random(seed)  # noqa: S311
     idf = document_idf(abstracts)
     similar = _most_similar(abstracts, idf)

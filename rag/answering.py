@@ -148,7 +148,7 @@ def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[
     papers = {source.number: source.paper for source in draft.sources}
     for piece in writer.write(asked, sources=draft.sources, history=history):
         draft.pieces.append(piece)
-        if isinstance(piece, str | Quote | Cite) and draft.first_token_ms is None:
+        if piece and isinstance(piece, str | Quote | Cite) and draft.first_token_ms is None:
             draft.first_token_ms = draft.milliseconds()
         if isinstance(piece, str):
             yield TextPart(piece)

@@ -12,8 +12,8 @@ from rag.prompting import Message, Prompt, fill_answer_prompt
 from rag.questions import Question
 
 SENTINEL = "not in the sources"
-_LONGEST_SENTINEL = 40
-"""Characters of a reply that are held back until it is clear whether it begins with the sentinel."""
+_LONGEST_START = 60
+"""Characters of a reply that are held back at most until it is clear whether it begins with the sentinel."""
 
 
 class Model(Protocol):
@@ -52,13 +52,17 @@ class ChatWriter:
             yield Note(f"{len(sources) - filled.sources} of {len(sources)} papers did not fit into the model's window.")
         ends: list[Completion] = []
         deltas = _text_of(self._model.stream(filled.messages), ends)
-        start, deltas = _peek(deltas)
-        if _abstains(start):
-            for _ in deltas:
-                pass
+        start = ""
+        for delta in deltas:
+            start += delta
+            if _may_abstain(start) is not None:
+                break
+            yield ""  # while nothing can be shown, the consumer gets control and may close
+        if _may_abstain(start):
             yield Abstained()
+            yield from ("" for _ in deltas)
         else:
-            yield from parse_citations(deltas, sources=filled.sources)
+            yield from parse_citations(chain([start], deltas), sources=filled.sources)
         yield ends[0].usage
         if ends[0].finish == "length":
             yield Note("The model's answer was cut at its length limit (CITEWISE_MAX_OUTPUT_TOKENS).")
@@ -73,19 +77,9 @@ def _text_of(stream: Iterator[str | Completion], ends: list[Completion]) -> Iter
             yield item
 
 
-def _peek(deltas: Iterator[str]) -> tuple[str, Iterator[str]]:
-    """The first characters of a text, as many as show whether it begins with the sentinel, and the whole text."""
-    start = ""
-    for delta in deltas:
-        start += delta
-        if len(start) >= _LONGEST_SENTINEL or not SENTINEL.startswith(_words_of(start)[: len(SENTINEL)]):
-            break
-    return start, chain([start], deltas)
-
-
-def _abstains(start: str) -> bool:
-    return _words_of(start).startswith(SENTINEL)
-
-
-def _words_of(text: str) -> str:
-    return " ".join(re.sub(r"[^a-z]+", " ", text.lower()).split())
+def _may_abstain(start: str) -> bool | None:
+    """Whether a reply that begins with `start` is an abstention; None while that cannot be told."""
+    words = " ".join(re.sub(r"[^a-z]+", " ", start.lower()).split())
+    if words.startswith(SENTINEL):
+        return True
+    return None if SENTINEL.startswith(words) and len(start) < _LONGEST_START else False

@@ -117,7 +117,8 @@ def record_of(paper: Paper) -> dict[str, object]:
         "arxiv_id": paper.arxiv_id,
         "categories": list(paper.categories),
     }
-    return {**paper.metadata, **{key: value for key, value in known.items() if value not in (None, "", [])}}
+    other = {key: value for key, value in paper.metadata.items() if key not in known}
+    return other | {key: value for key, value in known.items() if value not in (None, "", [])}
 
 
 def to_line(paper: Paper) -> bytes:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rag.domain import ScoredPaper
 from rag.embedding import Embedder, Vectors
-from rag.fusion import Scores, best_first, coverage, fuse
+from rag.fusion import Scores, best_first, coverage, fuse, keyword_weight
 
 if TYPE_CHECKING:
     from rag.corpus import Corpus
@@ -20,7 +20,7 @@ class Candidates(NamedTuple):
     """Papers that may answer a query: rows in ascending order, and their scores by stage, each of shape (m,).
 
     `chunk` and `keyword` are NaN where that stage did not find the paper. `sentence` is the cosine of its best
-    sentence, or of its best chunk where it has no sentences. `coverage` is in 0..1.
+    sentence, or of its best chunk where it has no sentences. `coverage` is in 0..1, `weight` is what it counts.
     """
 
     rows: NDArray[np.int32]
@@ -28,6 +28,7 @@ class Candidates(NamedTuple):
     sentence: Scores
     keyword: Scores
     coverage: Scores
+    weight: float
 
 
 class HybridRetriever:
@@ -49,8 +50,10 @@ class HybridRetriever:
         if not len(found.rows):
             return ()
         # Chroma cut off the papers that only words found: none of them has a better chunk than the last it gave.
-        floor = float(np.nanmin(found.chunk, initial=1.0))
-        fused = fuse(chunk=np.nan_to_num(found.chunk, nan=floor), sentence=found.sentence, coverage=found.coverage)
+        known = found.chunk[~np.isnan(found.chunk)]
+        floor = float(known.min()) if len(known) else 0.0
+        chunk = np.nan_to_num(found.chunk, nan=floor)
+        fused = fuse(chunk=chunk, sentence=found.sentence, coverage=found.coverage, weight=found.weight)
         return tuple(self._scored(found, fused, place) for place in best_first(fused, found.rows, k=k).tolist())
 
     def _candidates(self, query: str, *, n: int) -> Candidates:
@@ -68,6 +71,7 @@ class HybridRetriever:
             sentence=self._best_sentences(vector, rows, chunk),
             keyword=words,
             coverage=coverage(np.nan_to_num(words), ceiling=keyword.ceiling),
+            weight=keyword_weight(keyword.scores),
         )
 
     def _best_sentences(self, vector: Vectors, rows: NDArray[np.int32], chunk: Scores) -> Scores:

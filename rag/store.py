@@ -8,8 +8,9 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from rag.errors import CorpusError
 if TYPE_CHECKING:
     from chromadb import Collection
     from chromadb.api import ClientAPI
+    from chromadb.config import Settings
 
 DATABASE = "chroma.sqlite3"
 """The one file that Chroma writes to even when it only reads."""
@@ -184,11 +186,27 @@ def check_database(folder: Path, *, rows: int, deep: bool) -> str | None:
 
 
 def _client(folder: Path) -> "ClientAPI":
-    os.environ["ANONYMIZED_TELEMETRY"] = "False"  # read when Chroma is imported
     import chromadb
+
+    return chromadb.PersistentClient(str(folder), _settings())
+
+
+@cache
+def _settings() -> "Settings":
+    """Chroma's defaults without telemetry, whatever the environment and a `.env` in the working folder say.
+
+    Both could send it to a server (CHROMA_API_IMPL) or its traces to one (CHROMA_OTEL_COLLECTION_ENDPOINT).
+    """
     from chromadb.config import Settings
 
-    return chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+    class OwnSettings(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any
+        ) -> tuple[Any, ...]:
+            return (init_settings,)
+
+    return OwnSettings(anonymized_telemetry=False)
 
 
 def _refuse_embedding_function(collection: "Collection", folder: Path) -> None:
@@ -204,8 +222,14 @@ def _refuse_embedding_function(collection: "Collection", folder: Path) -> None:
 @contextmanager
 def _translated(folder: Path | None = None) -> Iterator[None]:
     """Turns what Chroma raises, of its own and of its bindings, into a CorpusError."""
-    from chromadb.errors import ChromaError
-
+    os.environ["ANONYMIZED_TELEMETRY"] = "False"  # read when Chroma is imported
+    try:
+        from chromadb.errors import ChromaError
+    except ValueError as error:
+        raise CorpusError(
+            f"Chroma cannot start with the CHROMA_ settings that it finds: {error}.",
+            fix="Unset them, or remove them from the file .env in the working folder.",
+        ) from error
     try:
         yield
     except (ChromaError, ValueError, TypeError, RuntimeError, OSError, KeyError, sqlite3.Error) as error:

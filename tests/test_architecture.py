@@ -23,7 +23,7 @@ VENDORS = {
     "tokenizers": {"rag/embedding.py"},
     "latex2mathml": {"ui/"},
     "typer": {"rag/cli/"},
-    "rich": {"rag/cli/"},
+    "rich": {"rag/cli/", "evals/"},
     "pydantic_settings": {"rag/settings.py"},
     "platformdirs": {"rag/settings.py"},
 }

@@ -48,11 +48,13 @@ def _support_summary(answer: Answer) -> str:
 
 def _citation_card(citation: Citation) -> str:
     numbers = sentence_numbers(citation.paper, [evidence.span for evidence in citation.evidence])
-    return source_card(citation.paper, CiteTarget(citation.paper.paper_id, numbers, ""), number=citation.number)
+    return source_card(
+        citation.paper, CiteTarget(citation.paper.paper_id, numbers, ""), number=citation.number, heading="h3"
+    )
 
 
-def source_card(paper: Paper, target: CiteTarget, *, number: int | None = None) -> str:
-    """One paper with its whole abstract, the sentences that `target` names marked."""
+def source_card(paper: Paper, target: CiteTarget, *, number: int | None = None, heading: str = "h2") -> str:
+    """One paper with its whole abstract, the sentences that `target` names marked, the title in a `heading` element."""
     badge = f'<span class="number" aria-label="Source {number}">{number}</span>' if number is not None else ""
     support = SUPPORT_WORDS.get(target.support, "")
     label = f'<p class="support {target.support}">{escape_html(support)}</p>' if support else ""
@@ -60,7 +62,7 @@ def source_card(paper: Paper, target: CiteTarget, *, number: int | None = None) 
     marked = [sentences[n - 1] for n in target.sentences if 0 < n <= len(sentences)]
     return (
         f'<article class="source" data-paper="{escape_html(paper.paper_id)}" tabindex="-1">{badge}'
-        f'<h3>{_title(paper)}</h3><p class="meta">{_meta(paper)}</p>{label}'
+        f'<{heading}>{_title(paper)}</{heading}><p class="meta">{_meta(paper)}</p>{label}'
         f'<p class="abstract">{rich_html(paper.abstract, highlights=_joined(marked, paper.abstract))}</p></article>'
     )
 

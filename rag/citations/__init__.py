@@ -14,6 +14,6 @@ def parse_citations(deltas: Iterable[str], *, sources: int) -> Iterator[str | Ci
     The text holds no marker any more, nor the white space, brackets and commas that only served one. Code, math, quoted
     text, array indices and intervals pass verbatim; a Markdown link leaves its label; an appended reference list is
     dropped. How the text is cut into `deltas` changes only how it is cut into strings here. What is held back is what
-    may yet become a marker: some 40 characters at most.
+    may yet become a marker: some 40 characters at most. An empty delta gives "".
     """
     return tidy(find_markers(drop_reference_list(deltas), sources=sources))

@@ -32,11 +32,13 @@ _ITEM_WINDOW = 12
 def drop_reference_list(deltas: Iterable[str]) -> Iterator[str]:
     """The text of `deltas` without lists under a heading such as "References:".
 
-    Only what may become such a heading is held back. A heading that no list follows is passed on as it is.
+    Only what may become such a heading is held back. A heading that no list follows is passed on as it is, and so is an
+    empty delta, which tells that nothing came.
     """
     filter_ = _ListFilter()
     for delta in deltas:
-        if text := filter_.feed(delta):
+        text = filter_.feed(delta)
+        if text or not delta:
             yield text
     if text := filter_.finish():
         yield text

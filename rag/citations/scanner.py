@@ -20,6 +20,8 @@ def find_markers(deltas: Iterable[str], *, sources: int) -> Iterator[str | Found
     """The text of `deltas` in order, its markers (of the sources 1..`sources`, or of none) taken out of it."""
     scanner = _Scanner(sources)
     for delta in deltas:
+        if not delta:
+            yield ""
         yield from scanner.feed(delta)
     yield from scanner.finish()
 

@@ -18,6 +18,8 @@ def tidy(tokens: Iterable[str | FoundMarker]) -> Iterator[str | Cite | Removed]:
     """Text without traces of the markers in it, `Cite` for each source cited, `Removed` for a marker of no source."""
     spacing = _Spacing()
     for token in tokens:
+        if token == "":
+            yield ""
         yield from spacing.marker(token) if isinstance(token, FoundMarker) else spacing.text(token)
     yield from spacing.finish()
 

@@ -45,12 +45,15 @@ def print_outcome(answer: Answer, *, out: "Console") -> None:
 
 
 def print_ending(answer: Answer, *, out: "Console") -> None:
-    """The cited papers with their evidence, or the nearest ones, and how the answer was made."""
+    """The cited papers, or the nearest ones, and how the answer was made.
+
+    Evidence is shown below the papers unless the answer itself is made of it.
+    """
     if answer.citations:
         out.print()
     for citation in answer.citations:
         print_paper_line(citation.paper, label=f"[{citation.number}]", out=out)
-        for evidence in citation.evidence:
+        for evidence in citation.evidence if answer.model else ():
             out.print(f"    “{safe(evidence.sentence)}”", style="dim")
     if answer.outcome != "answered" and answer.retrieved:
         out.print("\nThe nearest papers, which are not evidence:")

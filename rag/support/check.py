@@ -18,7 +18,8 @@ from rag.textnorm import contains_verbatim, quotations
 class Verdict:
     """How well the cited abstracts support a sentence.
 
-    `score` is the calibrated probability, 0..1, that they support all of it; 1 for a verbatim sentence. `reason` is one
+    `score`, 0..1, is the model's probability that they support all of it, lowered where something speaks against it;
+    1 for a verbatim sentence. `reason` is one
     plain clause. `evidence` has for each cited abstract, in order, the spans of the 0 to 3 sentences that say most of
     the sentence, best first.
     """
@@ -42,7 +43,8 @@ def check_support(
     count alike. `known` is what else is known of the papers (titles, authors, years): words and numbers found in it
     need no support.
     """
-    if needs_no_support(sentence):
+    verbatim = _is_verbatim(sentence, abstracts)
+    if not verbatim and needs_no_support(sentence):
         return Verdict("supported", 1.0, "it speaks about the sources, not from them", ((),) * len(abstracts))
     if not abstracts:
         return Verdict("unsupported", 0.0, "no citation", ())
@@ -52,15 +54,13 @@ def check_support(
     claim = view_sentence(sentence)
     coverage = cover(claim, [view for sentences in views for view in sentences], idf=rarity, known=terms)
     evidence = _evidence(coverage, views)
-    if _is_verbatim(sentence, abstracts):
+    if verbatim:
         return Verdict("supported", 1.0, "verbatim in the cited abstract", evidence)
     findings = _find(sentence, abstracts, views, coverage, idf=rarity)
     measured = measure(coverage, findings)
     model = load_model()
     full, related = probability(model.full, measured), probability(model.related, measured)
-    support = _judge(
-        findings, coverage.claim, all_of_it=full >= model.supported_from, related=related >= model.related_from
-    )
+    support = _judge(findings, claim, all_of_it=full >= model.supported_from, related=related >= model.related_from)
     reason = _reason(support, findings, coverage)
     # What the words alone do not show must show in the score: one number or "not" can make a sentence false.
     score = full * _FACTORS[support]

@@ -1,7 +1,8 @@
 """A scripted assistant over the seed papers: real events with delays, for page tests that need no retrieval or model.
 
 What it answers is told by a word in the question: "nowhere" is not in the corpus, "broken" fails after some text,
-"raise" and "crash" raise, "slowly" streams a long answer, "hostile" cites a paper full of attacks; anything else is answered.
+"raise" and "crash" raise, "slowly" streams a long answer, "hostile" cites a paper full of attacks; anything else is
+answered.
 """
 
 import time

@@ -16,7 +16,7 @@ QUESTION = "What are memory traces?"
 def test_an_answer_streams_with_its_citations_and_is_then_checked(reader: Reader) -> None:
     reader.ask(QUESTION, wait=False)
     expect(reader.chips.first).to_have_attribute("href", re.compile("-pending$"))
-    expect(reader.page.locator("#sources h2")).to_have_text("Reading 8 abstracts")
+    expect(reader.page.locator("#sources .list h2")).to_have_text("Reading 8 abstracts")
     reader.wait_for_the_end()
     supports = [chip.get_attribute("href").rsplit("-", 1)[1] for chip in reader.chips.all()]  # type: ignore[union-attr]
     assert supports == ["supported", "supported", "supported", "partly"]
@@ -36,10 +36,10 @@ def test_maths_is_typeset_and_prices_and_brackets_stay_text(reader: Reader) -> N
 def test_a_click_opens_the_source_with_the_evidence_marked(reader: Reader) -> None:
     reader.ask(QUESTION)
     reader.chips.nth(3).click()
-    expect(reader.opened.locator("h3")).to_contain_text("EvFocus")
+    expect(reader.opened.locator("h2")).to_contain_text("EvFocus")
     expect(reader.opened.locator("mark")).to_have_text(re.compile("^Event cameras are innovative sensors"))
     expect(reader.opened.locator(".support")).to_have_text("partly supported")
-    link = reader.opened.locator("h3 a")
+    link = reader.opened.locator("h2 a")
     expect(link).to_have_attribute("href", re.compile("^https://openreview.net/"))
     expect(link).to_have_attribute("rel", "noopener noreferrer")
     expect(reader.page.locator("#sources .list .source:visible")).to_have_count(2)
@@ -69,7 +69,7 @@ def test_a_citation_of_an_earlier_answer_still_opens(reader: Reader) -> None:
     reader.ask(QUESTION)
     reader.ask("What does hostile text do?")
     reader.chips.first.click()
-    expect(reader.opened.locator("h3")).to_contain_text("Memory Traces")
+    expect(reader.opened.locator("h2")).to_contain_text("Memory Traces")
 
 
 def test_a_new_question_comes_to_the_top(reader: Reader) -> None:
@@ -110,7 +110,7 @@ def test_a_failure_says_what_to_do_and_try_again_asks_again(reader: Reader) -> N
     reader.ask("Is it broken?")
     box = reader.answer.locator(".outcome.failed")
     expect(box).to_contain_text("answered 503. Wait a little, or start the server again.")
-    expect(reader.page.locator("#sources h2")).to_have_text("Abstracts found")
+    expect(reader.page.locator("#sources .list h2")).to_have_text("Abstracts found")
     expect(reader.page.locator("#sources .papers li")).not_to_have_count(0)
     reader.answer.get_by_role("link", name="Try again").click()
     expect(box).to_have_count(0)

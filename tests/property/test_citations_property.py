@@ -75,9 +75,11 @@ model_texts = st.one_of(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map(""
 
 
 def pieces_of(deltas: list[str]) -> list[str | Cite | Removed]:
-    """The pieces, with text that follows text joined to it."""
+    """The pieces, with text that follows text joined to it; "" says that nothing came."""
     pieces: list[str | Cite | Removed] = []
-    for piece in parse_citations(deltas, sources=SOURCES):
+    for piece in filter(None, parse_citations(deltas, sources=SOURCES)):
+        if piece == "":
+            continue
         last = pieces[-1] if pieces else None
         if isinstance(piece, str) and isinstance(last, str):
             pieces[-1] = last + piece

@@ -199,6 +199,11 @@ def test_a_long_abstract_keeps_its_chunks_when_it_comes_again(home: Path) -> Non
     assert _held(home)["long"] == long
 
 
+def test_metadata_cannot_pass_for_a_field_of_the_paper(home: Path) -> None:
+    _ingest(home, [paper("p", title="", metadata={"title": "Not a title", "note": "kept"})])
+    assert _held(home)["p"] == paper("p", title="", metadata={"note": "kept"})
+
+
 def test_removed_papers_are_gone(home: Path) -> None:
     _ingest(home, _some(range(3)))
     assert remove_papers(home, "c", ["p1"], embedder=FakeEmbedder()).papers == 2

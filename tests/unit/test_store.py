@@ -1,6 +1,7 @@
 """The vector store on a real Chroma: finds what it holds, notices what it lost, and never runs what an index names."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -108,6 +109,44 @@ def test_an_index_of_a_default_embedding_function_is_opened(folder: Path, functi
     store = ChromaStore.open(folder)
     assert store.count() == len(TEXTS)
     store.close()
+
+
+def _in_a_new_process(script: str, cwd: Path, *args: object, **environment: str) -> "subprocess.CompletedProcess[str]":
+    root = str(Path(__file__).resolve().parents[2])
+    return subprocess.run(
+        [sys.executable, "-c", script, *map(str, args)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": root, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+OPEN = """import sys
+from pathlib import Path
+from rag.store import ChromaStore
+store = ChromaStore.open(Path(sys.argv[1]))
+"""
+
+
+def test_settings_of_chroma_in_the_environment_and_in_dotenv_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("CHROMA_OTEL_COLLECTION_ENDPOINT=http://127.0.0.1:9\nANONYMIZED_TELEMETRY=True\n")
+    script = OPEN + (
+        "settings = store._client.get_settings()\n"
+        "assert settings.chroma_otel_collection_endpoint == ''\n"
+        "assert settings.anonymized_telemetry is False\n"
+        "assert store.count() == 310\n"
+    )
+    server = {"CHROMA_API_IMPL": "chromadb.api.fastapi.FastAPI", "CHROMA_SERVER_HOST": "127.0.0.1"}
+    done = _in_a_new_process(script, tmp_path, folder, **server)
+    assert done.returncode == 0, done.stderr
+
+
+def test_settings_that_chroma_cannot_read_are_an_error_that_names_them(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("CHROMA_SERVER_HTTP_PORT=abc\n")
+    done = _in_a_new_process(OPEN, tmp_path, folder)
+    assert "CorpusError: Chroma cannot start with the CHROMA_ settings" in done.stderr
 
 
 def test_the_database_is_checked_without_chroma(folder: Path) -> None:

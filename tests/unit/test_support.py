@@ -12,8 +12,8 @@ from rag.support.text import tokenize
 SITALIGN = (
     "Aligning large language models with humans is challenging due to the multifaceted nature of preferences. We "
     "propose SITAlign, an inference-time framework that maximizes a primary objective while it keeps thresholds on "
-    "the others. SITAlign outperforms the state-of-the-art multi-objective decoding strategy by a margin of 22.3% in GPT-4 win-tie "
-    "rate on PKU-SafeRLHF, and it adds 3.5% of latency. It does not require any fine-tuning."
+    "the others. SITAlign outperforms the state-of-the-art multi-objective decoding strategy by a margin of 22.3% in "
+    "GPT-4 win-tie rate on PKU-SafeRLHF, and it adds 3.5% of latency. It does not require any fine-tuning."
 )
 NSDPO = (
     "Preferences drift over time. We propose NS-DPO, which uses a Dynamic Bradley-Terry model and introduces a single "
