@@ -1,4 +1,4 @@
-"""Random texts such as a weak or hostile model may write, through parser and check: `python -m evals.random_outputs`."""
+"""Random texts of a weak or hostile model through the parser and the check: `python -m evals.random_outputs`."""
 
 import argparse
 import random

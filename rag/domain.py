@@ -68,7 +68,7 @@ class ScoredPaper:
 
 
 class RankedSentence(NamedTuple):
-    """A sentence of an abstract, the probability, 0..1, that it holds what was asked, and its cosine to the question."""
+    """A sentence of an abstract, its probability, 0..1, of holding what was asked, and its cosine to the question."""
 
     span: Span
     text: str

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag.domain import Abstained, Cite, Piece, Quote, RankedSentence, Source, Turn
+from rag.domain import Abstained, Cite, Note, Piece, Quote, RankedSentence, Source, Turn
+from rag.near_miss import unsaid
 from rag.questions import Question
 
 MAX_SENTENCES = 5
@@ -23,7 +24,16 @@ class ExtractiveWriter:
     prompt: str | None = None
 
     def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
-        """The chosen sentences, verbatim, each followed by the citation of its source."""
+        """The chosen sentences, verbatim, each followed by the citation of its source.
+
+        Abstains where the papers that the question is about do not say what it asks for.
+        """
+        papers = [source.paper for source in papers_asked_about(question, sources)]
+        missing = None if question.lists_papers else unsaid(question, papers)
+        if missing:
+            yield Note(f"The nearest abstract, “{papers[0].label}”, {missing}.")
+            yield Abstained()
+            return
         chosen = choose_sentences(question, sources)
         if not chosen:
             yield Abstained()
@@ -39,14 +49,14 @@ def choose_sentences(question: Question, sources: Sequence[Source]) -> list[tupl
     """1 to 5 sentences that answer the question together, no text twice; papers stay in the order of `sources`."""
     if question.lists_papers:
         return _one_each(sources)
-    papers = _papers_asked_about(question, sources)
+    papers = papers_asked_about(question, sources)
     chosen: list[tuple[Source, RankedSentence]] = []
     for source in papers:
         chosen += [(source, sentence) for sentence in _best(source, most=MAX_SENTENCES // len(papers))]
     return _without_repeats(chosen)
 
 
-def _papers_asked_about(question: Question, sources: Sequence[Source]) -> list[Source]:
+def papers_asked_about(question: Question, sources: Sequence[Source]) -> list[Source]:
     """The first source, and for a question about several papers those that hold a name that no earlier one holds."""
     chosen = list(sources[:1])
     for source in sources[1:]:

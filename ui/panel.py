@@ -87,7 +87,7 @@ def status_line(answer: Answer) -> str:
         f"{_count(len(answer.retrieved), 'abstract')} read",
         f"{len(answer.citations)} cited" if answer.outcome == "answered" else "",
         escape_html(answer.model or "") if answer.writer == "chat" else "quoted, no model",
-        f"{total / 1000:.1f} s" if total is not None else "",
+        _duration(total) if total is not None else "",
         f"{tokens:,} tokens" if tokens else "",
         f"{_count(answer.removed_markers, 'invented citation')} removed" if answer.removed_markers else "",
         *map(escape_html, answer.notes),
@@ -207,6 +207,10 @@ def _joined(spans: Collection[Span], text: str) -> list[Span]:
 
 def _sources_link(cited: int) -> str:
     return f'<a class="open-sources" href="#sources">{_count(cited, "source") if cited else "Papers"}</a>'
+
+
+def _duration(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
 
 
 def _count(number: int, noun: str) -> str:

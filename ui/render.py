@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from rag.domain import Answer, AnswerSentence, Cited, Marker, Paper, Span, TextPart, Turn
+from rag.domain import Answer, AnswerSentence, Citation, Cited, Marker, Paper, Span, TextPart, Turn
 from rag.sentences import split_sentences
 from ui.rich_text import MATHS_DELIMITERS, escape_html, escape_markdown, rich_markdown
 
@@ -80,7 +80,7 @@ def answer_markdown(answer: Answer) -> str:
         if owner is not None:
             ends[owner[0].start] = max(ends[owner[0].start], marker.span.end)
         if citation is not None:
-            numbers = sentence_numbers(citation.paper, [evidence.span for evidence in citation.evidence])
+            numbers = sentence_numbers(citation.paper, _evidence_for(owner[1] if owner else None, citation))
             chips[marker.span] = chip(marker.number, citation.paper, numbers, owner[1].support if owner else "pending")
     notes = {ends[span.start]: _unsupported_note(s) for span, s in located if s.support == UNSUPPORTED}
     return rich_markdown(answer.text, chips, notes)
@@ -124,6 +124,12 @@ def _owner(marker: Marker, located: Sequence[tuple[Span, AnswerSentence]]) -> tu
     nearest = [*located[max(at - 1, 0) : at], *located[at : at + 1]]
     citing = [place for place in nearest if marker.number in place[1].citations]
     return next(iter([*citing, *nearest]), None)
+
+
+def _evidence_for(sentence: AnswerSentence | None, citation: Citation) -> list[Span]:
+    """The evidence behind one citation: where the sentence quotes it word for word, that alone."""
+    quoted = [item.span for item in citation.evidence if sentence is not None and item.sentence in sentence.text]
+    return quoted or [item.span for item in citation.evidence]
 
 
 def _unsupported_note(sentence: AnswerSentence) -> str:

@@ -12,7 +12,7 @@ _MIN_UNITS = 4
 _MARGIN = 0.3
 """How much more of a clause another abstract must say than the one that has its name."""
 _SAID = 0.5
-_LIST_REACH = 2
+_LIST_REACH = 3
 
 
 def clauses(sentence: str) -> tuple[str, ...]:

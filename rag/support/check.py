@@ -8,6 +8,7 @@ from rag.support.binding import clauses, find_mixed
 from rag.support.contradictions import ENOUGH, MISSING, Finding, find_contradictions, find_missing
 from rag.support.coverage import Coverage, Idf, cover, default_idf
 from rag.support.features import measure
+from rag.support.language import is_foreign
 from rag.support.meta import needs_no_support
 from rag.support.model import load_model, probability
 from rag.support.text import SentenceView, tokenize, view_sentence, view_sentences
@@ -41,7 +42,7 @@ def check_support(
 
     `idf` weighs an index term by its rarity (`KeywordIndex.idf`); without it all but the commonest words of abstracts
     count alike. `known` is what else is known of the papers (titles, authors, years): words and numbers found in it
-    need no support.
+    need no support. A sentence in another language than the abstracts is "partly" supported at best.
     """
     verbatim = _is_verbatim(sentence, abstracts)
     if not verbatim and needs_no_support(sentence):
@@ -56,6 +57,8 @@ def check_support(
     evidence = _evidence(coverage, views)
     if verbatim:
         return Verdict("supported", 1.0, "verbatim in the cited abstract", evidence)
+    if is_foreign(sentence) and not any(map(is_foreign, abstracts)):
+        return _judge_by_names(coverage, evidence)
     findings = _find(sentence, abstracts, views, coverage, idf=rarity)
     measured = measure(coverage, findings)
     model = load_model()
@@ -122,6 +125,19 @@ def _find(
         part_coverage = coverage if part == sentence else cover(view_sentence(part), coverage.sentences, idf=idf)
         findings += find_contradictions(part_coverage)
     return [*findings, *find_mixed(parts, abstracts=views, idf=idf)]
+
+
+def _judge_by_names(coverage: Coverage, evidence: tuple[tuple[Span, ...], ...]) -> Verdict:
+    """The verdict on a sentence in another language: its names and numbers are all that can be compared."""
+    missing = [finding for finding in find_missing(coverage) if finding.kind in {"number", "name"}]
+    if missing:
+        return Verdict("unsupported", 0.0, missing[0].reason, evidence)
+    compared = any(found >= ENOUGH for found in coverage.found)
+    return Verdict("partly" if compared else "unsupported", _UNKNOWN if compared else 0.0, _OTHER_LANGUAGE, evidence)
+
+
+_OTHER_LANGUAGE = "only its names and numbers could be compared: it is in another language than the cited abstract"
+_UNKNOWN = 0.5
 
 
 def _judge(findings: Sequence[Finding], claim: SentenceView, *, all_of_it: bool, related: bool) -> Support:

@@ -1,6 +1,7 @@
 """Where a sentence says what its evidence does not: other numbers and names, the opposite, one thing for another."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, permutations
 from typing import Literal, NamedTuple
 
 from rag.support.coverage import Coverage
@@ -182,7 +183,7 @@ def _sides(sentence: SentenceView) -> tuple[frozenset[str], frozenset[str]] | No
 
 def _swapped_numbers(claim: SentenceView, evidence: SentenceView) -> str | None:
     """ "90% on A and 80% on B" where the evidence has them the other way round."""
-    pairs = [
+    numbers = [
         (index, place, token.quantity)
         for index, token in enumerate(claim.tokens)
         if token.quantity and (place := _place_of(token.quantity, evidence)) is not None
@@ -192,19 +193,27 @@ def _swapped_numbers(claim: SentenceView, evidence: SentenceView) -> str | None:
         for index, token in enumerate(claim.tokens)
         if token.is_content and len(evidence.places.get(token.terms[0], ())) == 1
     ]
-    for i, (at, there, quantity) in enumerate(pairs):
-        for other_at, other_there, other in pairs[i + 1 :]:
-            if quantity.value == other.value:
-                continue
-            votes = 0
-            for first, first_there in anchors:
-                for second, second_there in anchors:
-                    if _binding(at, other_at, first, second) > 0:
-                        there_too = _binding(there, other_there, first_there, second_there)
-                        votes += (there_too > 0) - (there_too < 0)
-            if votes < 0:
-                return f"the cited abstract has {quantity.surface} and {other.surface} the other way round"
+    for one, other in combinations(numbers[:_MOST_NUMBERS], 2):
+        if one[2].value != other[2].value and _votes(one[:2], other[:2], anchors[:_MOST_ANCHORS]) < 0:
+            return f"the cited abstract has {one[2].surface} and {other[2].surface} the other way round"
     return None
+
+
+_MOST_NUMBERS, _MOST_ANCHORS = 6, 30
+"""Bounds on the time that one sentence may take."""
+
+
+def _votes(one: tuple[int, int], other: tuple[int, int], anchors: Sequence[tuple[int, int]]) -> int:
+    """How many more pairs of words go with the same numbers in the evidence as in the claim than with exchanged ones.
+
+    Numbers and words are given by their places in the claim and in the evidence.
+    """
+    votes = 0
+    for first, second in permutations(anchors, 2):
+        if _binding(one[0], other[0], first[0], second[0]) > 0:
+            there = _binding(one[1], other[1], first[1], second[1])
+            votes += (there > 0) - (there < 0)
+    return votes
 
 
 def _binding(number: int, other: int, anchor: int, other_anchor: int) -> int:

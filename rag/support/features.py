@@ -1,14 +1,14 @@
 """What is measured of a sentence against its evidence: the inputs of the logistic model."""
 
 import math
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 from operator import mul
 from typing import NamedTuple
 
 from rag.support.contradictions import Finding
 from rag.support.coverage import Coverage
-from rag.support.text import SentenceView
+from rag.support.text import SentenceView, Token
 
 
 class Features(NamedTuple):
@@ -26,8 +26,6 @@ class Features(NamedTuple):
     """Share of neighbouring words that stand near each other in a sentence of the window."""
     subsequence: float
     """Longest common subsequence of words with a sentence of the window: ROUGE-L recall (Lin 2004)."""
-    rarest_missing: float
-    """Weight of the weightiest missing word, relative to the weightiest of all."""
     weakest_part: float
     """Least share of the weighted words of any five neighbours in the window: a part that nothing says."""
     weakest_in_one: float
@@ -38,9 +36,8 @@ class Features(NamedTuple):
     """Recall of words with a capital that do not begin the sentence."""
     numbers: float
     """Recall of the numbers, spelled ones too."""
-    number_context: float
-    """Share of the words in the sentences that hold the numbers; as `best_sentence` without numbers."""
-    missing_numbers: float
+    missing_specifics: float
+    """ln(1 + n) of the n numbers, names and words with a capital that the window does not have."""
     denied: float
     """Whether a negation stands on one side only, claim or best sentence."""
     opposed: float
@@ -54,30 +51,23 @@ def measure(coverage: Coverage, findings: Sequence[Finding]) -> Features:
     claim, window = coverage.claim, [coverage.sentences[index] for index in coverage.window]
     found = coverage.found
     kinds = {finding.kind for finding in findings}
-    heaviest = max(coverage.weights, default=1.0)
-    missing = [w for w, f in zip(coverage.weights, found, strict=True) if f < _FOUND]
     numbers = [
         any(quantity.matches(other) for sentence in coverage.sentences for other in sentence.quantities)
         for quantity in claim.quantities
     ]
-    best = coverage.of(coverage.window[:1])
     return Features(
-        best_sentence=best,
+        best_sentence=coverage.of(coverage.window[:1]),
         window=coverage.of(coverage.window),
         abstract=coverage.of(range(len(coverage.sentences))),
         plain=_mean(found, empty=0.0),
         pairs=_pairs(claim, window),
         subsequence=max((_common_subsequence(claim, sentence) for sentence in window), default=0.0),
-        rarest_missing=max(missing, default=0.0) / heaviest,
         weakest_part=_weakest_part(coverage, apart=False),
         weakest_in_one=_weakest_part(coverage, apart=True),
         names=_mean([f for token, f in zip(claim.units, found, strict=True) if token.is_name]),
-        capitalised=_mean(
-            [f for token, f in zip(claim.units[1:], found[1:], strict=True) if token.surface[0].isupper()]
-        ),
+        capitalised=_mean([f for token, f in _behind_first(claim, found) if token.surface[0].isupper()]),
         numbers=_mean([float(n) for n in numbers]),
-        number_context=_number_context(coverage) if numbers else best,
-        missing_numbers=float("number" in kinds),
+        missing_specifics=math.log(1 + _missing_specifics(coverage)),
         denied=float(bool(window) and claim.denies != window[0].denies),
         opposed=float(bool(kinds & {"opposite", "direction", "swapped names", "swapped numbers", "count"})),
         length=math.log(1 + len(claim.content)),
@@ -91,6 +81,21 @@ _PAIR_REACH = 4
 
 def _mean(values: Sequence[float], *, empty: float = 1.0) -> float:
     return sum(values) / len(values) if values else empty
+
+
+def _behind_first(claim: SentenceView, values: Sequence[float]) -> Iterator[tuple[Token, float]]:
+    """The units with their values, but for the first: it has a capital anyway."""
+    return islice(zip(claim.units, values, strict=True), 1, None)
+
+
+def _missing_specifics(coverage: Coverage) -> int:
+    rows = [coverage.strengths[index] for index in coverage.window]
+    said = [max(strengths) for strengths in zip(*rows, strict=True)] if rows else [0.0] * len(coverage.weights)
+    return sum(
+        strength < _FOUND
+        for place, (token, strength) in enumerate(zip(coverage.claim.units, said, strict=True))
+        if token.quantity or token.is_name or (place > 0 and token.surface[0].isupper())
+    )
 
 
 def _weakest_part(coverage: Coverage, *, apart: bool) -> float:
@@ -130,18 +135,3 @@ def _common_subsequence(claim: SentenceView, sentence: SentenceView) -> float:
         for j, candidate in enumerate(other, start=1):
             diagonal, row[j] = row[j], diagonal + 1 if term == candidate else max(row[j], row[j - 1])
     return row[-1] / len(one) if one else 0.0
-
-
-def _number_context(coverage: Coverage) -> float:
-    """The least, over the claim's numbers, of what a sentence that holds the number says of the claim."""
-    return min(
-        max(
-            (
-                coverage.of([index])
-                for index, sentence in enumerate(coverage.sentences)
-                if any(quantity.matches(other) for other in sentence.quantities)
-            ),
-            default=0.0,
-        )
-        for quantity in coverage.claim.quantities
-    )

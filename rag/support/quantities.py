@@ -7,11 +7,11 @@ from typing import Literal
 Unit = Literal["percent", "times", "plain"]
 
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12}
-_PERCENT = {"%", "percent", "percentage point", "percentage points", "per cent", "pp"}
+_PERCENT = {"%", "percent", "percentage point", "percentage points", "per cent", "pp", "Prozent", "Prozentpunkte"}
 _TIMES = {"x", "times", "fold", "-fold"}
 _NUMBER = re.compile(
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>\^-?\d+)?"
-    r"(?:\s?(?P<unit>%|percent(?:age\s+points?)?|per\s+cent|pp\b|x(?!\w)|times\b|-?fold\b)"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?)(?P<power>\^-?\d+)?"
+    r"(?:\s?(?P<unit>%|percent(?:age\s+points?)?|Prozent(?:punkte)?|per\s+cent|pp\b|x(?!\w)|times\b|-?fold\b)"
     r"|(?P<scale>\s?(?:thousand|million|billion|trillion)\b|[kKMBT](?!\w)))?(?P<rest>[A-Za-z]\w*)?"
 )
 _ONES = (
@@ -63,7 +63,9 @@ def read_quantity(text: str, start: int) -> tuple[Quantity, int] | None:
     match = _NUMBER.match(text, start)
     if match is None or match["rest"]:
         return None
-    digits = match["number"].replace(",", "")
+    digits = match["number"]
+    # "22,3" has a decimal comma, as German and French write it; "1,000" has none.
+    digits = digits.replace(",", "" if re.search(r",\d{3}", digits) else ".")
     value = float(digits)
     if match["power"]:
         value = value ** float(match["power"][1:]) if abs(float(match["power"][1:])) < 40 else float("inf")

@@ -60,6 +60,12 @@ def test_a_single_sentence_past_the_limit_is_split_further(text: str) -> None:
     assert not _uncovered(text, chunks).strip()
 
 
+@pytest.mark.parametrize("text", ["{…$\\-…()>\\;=.)<_,!-{(…>,= ->?}((;^-,", "\\.\\.B}é ;a日$日;é3é 3日, .é{.B,"])
+def test_parts_that_encode_to_more_tokens_together_than_apart_still_fit(text: str) -> None:
+    assert count_tokens(text) == 25
+    assert max(count_tokens(chunk.text) for chunk in chunk_abstract(paper(abstract=text), chunk_tokens=24)) <= 24
+
+
 def test_a_limit_that_a_character_might_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 16"):
         chunk_abstract(paper(), chunk_tokens=15)

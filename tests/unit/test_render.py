@@ -131,6 +131,20 @@ def test_a_citation_stands_right_behind_its_word_so_that_no_line_ends_between() 
     assert "average[1](" in answer_markdown(answer("Traces average [[1]].", [("Traces average.", (1,), "supported")]))
 
 
+def test_a_sentence_quoted_word_for_word_is_its_own_evidence() -> None:
+    first, second = "Windows forget.", "Traces do not forget."
+    given = answer(
+        f"{first} [[2]] {second} [[2]] Both. [[2]]",
+        [(first, (2,), "supported"), (second, (2,), "supported"), ("Both.", (2,), "partly")],
+        citations=(cited(OTHER, 2, 1, 2),),
+    )
+    assert [href for _, href in chips(answer_markdown(given))] == [
+        "#cite-q2-1-supported",
+        "#cite-q2-2-supported",
+        "#cite-q2-1.2-partly",
+    ]
+
+
 def test_while_streaming_citations_stand_but_are_not_checked_yet() -> None:
     shown = streaming_markdown([TextPart("Traces **average"), TextPart("**."), Cited(1, TRACES), TextPart(" And")])
     assert shown.startswith("Traces <strong>average</strong>.[1](#cite-p%2D1%5Fa--pending ")

@@ -135,6 +135,21 @@ def test_evidence_is_the_sentence_that_says_it() -> None:
     assert len(spans) <= 3
 
 
+@pytest.mark.parametrize(
+    ("sentence", "support"),
+    [
+        ("SITAlign übertrifft die Basismethode um 22,3 Prozent und ist nicht auf Training angewiesen.", "partly"),
+        ("SITAlign 在 PKU-SafeRLHF 上的胜率提高了 22.3%。", "partly"),
+        ("SITAlign 在 PKU-SafeRLHF 上的胜率提高了 42.4%。", "unsupported"),
+        ("该方法不需要微调。", "unsupported"),
+    ],
+)
+def test_in_another_language_only_names_and_numbers_are_compared(sentence: str, support: str) -> None:
+    verdict = check_support(sentence, abstracts=[SITALIGN])
+    assert verdict.support == support, verdict
+    assert "another language" in verdict.reason or "42.4" in verdict.reason
+
+
 def test_a_sentence_without_citation_is_unsupported() -> None:
     verdict = check_support("SITAlign needs no fine-tuning.", abstracts=[])
     assert (verdict.support, verdict.reason, verdict.evidence) == ("unsupported", "no citation", ())
