@@ -1,13 +1,13 @@
 """The path of a question, top to bottom: resolve, retrieve, rank sentences, write, number the citations, check."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 from typing import Protocol
 
 from rag.abstention import bears_on
-from rag.assembly import Numbering, assemble
+from rag.assembly import Assembled, Numbering, assemble, insert_citations
 from rag.corpus import Corpus
 from rag.domain import (
     Abstained,
@@ -21,6 +21,7 @@ from rag.domain import (
     Finished,
     Note,
     Outcome,
+    Paper,
     Piece,
     Quote,
     Retrieved,
@@ -39,7 +40,7 @@ from rag.followup import standalone_question
 from rag.keyword import analyze
 from rag.questions import Question, read_question
 from rag.retrieval import HybridRetriever
-from rag.support import check_support
+from rag.support import best_citations, check_support
 
 LONGEST_ACRONYM = 3
 DISTINCTIVE_PAPERS = 2
@@ -160,8 +161,11 @@ def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[
 
 def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) -> Answer:
     """The answer from the draft's pieces: numbered, cited and checked."""
-    assembled = assemble(draft.pieces)
     papers = {source.number: source.paper for source in draft.sources}
+    assembled = assemble(draft.pieces)
+    added = _verified_citations(assembled, papers, corpus=corpus)
+    if added:
+        assembled = assemble(insert_citations(draft.pieces, added))
     sentences: list[AnswerSentence] = []
     evidence: dict[int, dict[Span, None]] = {number: {} for number, _ in enumerate(assembled.sources, start=1)}
     for sentence in assembled.sentences:
@@ -194,8 +198,28 @@ def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) 
         usage=next((piece for piece in draft.pieces if isinstance(piece, Usage)), Usage()),
         timings=Timings(draft.retrieve_ms, draft.first_token_ms, total),
         removed_markers=assembled.removed_markers,
-        notes=tuple(piece.text for piece in draft.pieces if isinstance(piece, Note)),
+        notes=(*(piece.text for piece in draft.pieces if isinstance(piece, Note)), *_notes_on(added)),
     )
+
+
+def _verified_citations(
+    assembled: Assembled, papers: Mapping[int, Paper], *, corpus: Corpus
+) -> dict[int, tuple[int, ...]]:
+    """Sources for the sentences that cite none, by where they end: only those that the check finds to support them."""
+    numbers = tuple(papers)
+    abstracts = [papers[number].abstract for number in numbers]
+    found = {}
+    for sentence in assembled.sentences:
+        if not sentence.sources:
+            places = best_citations(sentence.text, abstracts, idf=corpus.keyword.idf)
+            found[sentence.end] = tuple(numbers[place] for place in places)
+    return {end: sources for end, sources in found.items() if sources}
+
+
+def _notes_on(added: Mapping[int, Sequence[int]]) -> list[str]:
+    if not added:
+        return []
+    return [f"{len(added)} sentence(s) came without a citation; citewise added those that it could verify."]
 
 
 def _evidence(abstract: str, spans: Iterable[Span]) -> tuple[Evidence, ...]:

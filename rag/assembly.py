@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,11 +30,13 @@ class Numbering:
 class CitedSentence:
     """A sentence of an answer. `text` has no markers; `span` is where it stands in the answer's text, with its own.
 
-    `sources` are the source numbers that it cites and `numbers` the same as the reader sees them, in reading order.
+    `end` is where it ends in the plain text. `sources` are the source numbers that it cites and `numbers` the same as
+    the reader sees them, in reading order.
     """
 
     text: str
     span: Span
+    end: int
     sources: tuple[int, ...]
     numbers: tuple[int, ...]
 
@@ -72,7 +74,7 @@ def assemble(pieces: Iterable[Piece]) -> Assembled:
     length = removed = 0
     for piece in pieces:
         if isinstance(piece, str | Quote):
-            part = piece if isinstance(piece, str) else piece.text
+            part = _text_of(piece)
             if isinstance(piece, Quote):
                 quotes.append(Span(length, length + len(part)))
             parts.append(part)
@@ -91,6 +93,29 @@ def assemble(pieces: Iterable[Piece]) -> Assembled:
     )
     sentences = tuple(_sentences(plain, quotes, placed, numbering))
     return Assembled(text, plain, tuple(p.marker for p in placed), sentences, numbering.sources, removed)
+
+
+def insert_citations(pieces: Sequence[Piece], added: Mapping[int, Sequence[int]]) -> list[Piece]:
+    """`pieces` with further citations: `added` maps offsets in their plain text to the sources that are cited there."""
+    text = "".join(_text_of(piece) for piece in pieces)
+    offset = len(text.lstrip()) - len(text)
+    result: list[Piece] = []
+    for piece in pieces:
+        if not isinstance(piece, str):
+            offset += len(_text_of(piece))
+            result.append(piece)
+            continue
+        start, end = offset, offset + len(piece)
+        for place in sorted(place for place in added if start < place <= end):
+            result += [piece[: place - start], *(Cite(source) for source in added[place])]
+            piece, start = piece[place - start :], place
+        result.append(piece)
+        offset = end
+    return result
+
+
+def _text_of(piece: Piece) -> str:
+    return piece if isinstance(piece, str) else piece.text if isinstance(piece, Quote) else ""
 
 
 def _insert_markers(plain: str, cites: list[tuple[int, int]], numbering: Numbering) -> tuple[str, list[_Placed]]:
@@ -133,6 +158,7 @@ def _sentences(
                 own[0].marker.span.start if begins_with_marker else start + added_before,
                 own[-1].marker.span.end if ends_with_marker else end + added,
             ),
+            end=end,
             sources=sources,
             numbers=tuple(numbering.number_of(source) for source in sources),
         )

@@ -45,13 +45,12 @@ _OPPOSITES = (
     "promote/inhibit promote/suppress activate/inhibit enhance/reduce enhance/impair raise/lower "
     "with/without always/never all/none same/different before/after first/last possible/impossible "
     "necessary/unnecessary positive/negative high/low large/small fast/slow simple/complex strong/weak long/short "
-    "early/late local/global discrete/continuous deterministic/stochastic homogeneous/heterogeneous sparse/dense "
+    "local/global discrete/continuous deterministic/stochastic homogeneous/heterogeneous sparse/dense "
     "static/dynamic success/failure succeed/fail online/offline supervised/unsupervised labeled/unlabeled "
     "linear/nonlinear convex/nonconvex stationary/nonstationary parametric/nonparametric known/unknown "
-    "stable/unstable symmetric/asymmetric centralized/decentralized bounded/unbounded necessary/sufficient "
-    "black-box/white-box single/multiple finite/infinite easy/hard expensive/cheap sensitive/robust open/closed "
-    "forward/backward shallow/deep explicit/implicit theoretical/empirical internal/external source/target "
-    "encoder/decoder teacher/student input/output training/inference single/multi"
+    "stable/unstable symmetric/asymmetric centralized/decentralized bounded/unbounded "
+    "black-box/white-box single/multiple finite/infinite easy/hard expensive/cheap forward/backward shallow/deep "
+    "explicit/implicit internal/external"
 )
 
 

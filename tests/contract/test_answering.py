@@ -190,3 +190,14 @@ def test_example_questions_are_answered_from_the_corpus(assistant: Assistant) ->
     questions = assistant.example_questions(n=4)
     assert len(questions) == 4
     assert {assistant.ask(question).outcome for question in questions} == {"answered"}
+
+
+def test_a_sentence_without_a_citation_gets_one_that_can_be_verified_and_this_is_said(
+    ask: Ask, server: ScriptedServer
+) -> None:
+    server.script("uncited", "Memory traces are moving averages of the history of observations. Cats like fish.")
+    answer = ask("uncited")
+    assert [bool(sentence.citations) for sentence in answer.sentences] == [True, False]
+    assert answer.citations[0].paper.title.endswith("Memory Traces")
+    assert answer.sentences[1].support == "unsupported"
+    assert "added" in answer.notes[0]

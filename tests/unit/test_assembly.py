@@ -1,8 +1,8 @@
 """Putting an answer together: numbers in reading order, spans of markers, whose citation a marker is."""
 
-from rag.assembly import Assembled, Numbering, assemble
+from rag.assembly import Assembled, Numbering, assemble, insert_citations
 from rag.citations import parse_citations
-from rag.domain import Abstained, Cite, Piece, Removed
+from rag.domain import Abstained, Cite, Piece, Quote, Removed
 
 
 def assembled(text: str, *, sources: int = 4) -> Assembled:
@@ -79,3 +79,19 @@ def test_removed_markers_are_counted_and_other_pieces_passed_over() -> None:
     pieces: list[Piece] = ["Text", Removed("[9]"), ".", Abstained()]
     answer = assemble(pieces)
     assert (answer.text, answer.removed_markers) == ("Text.", 1)
+
+
+def test_citations_can_be_added_behind_a_sentence() -> None:
+    pieces: list[Piece] = ["  One is ", "so. Two", Cite(2), " is not. Three."]
+    assembled = assemble(pieces)
+    added = {assembled.sentences[0].end: (3,), assembled.sentences[2].end: (2, 1)}
+    again = assemble(insert_citations(pieces, added))
+    assert again.text == "One is so. [1] Two [2] is not. Three. [2] [3]"
+    assert again.sources == (3, 2, 1)
+    assert [sentence.numbers for sentence in again.sentences] == [(1,), (2,), (2, 3)]
+
+
+def test_a_quote_is_one_sentence_whatever_stands_in_it() -> None:
+    assembled = assemble([Quote("See x[0]. vs. [12] and more"), Cite(1), " ", Quote("lower case start."), Cite(1)])
+    assert [sentence.text for sentence in assembled.sentences] == ["See x[0]. vs. [12] and more", "lower case start."]
+    assert [sentence.numbers for sentence in assembled.sentences] == [(1,), (1,)]

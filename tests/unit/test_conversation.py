@@ -1,8 +1,9 @@
 """A question's views: what the page shows at each event, how often, and that closing closes the answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from rag.domain import Event, Turn
 from tests.browser.fake_assistant import FakeAssistant
 from ui.conversation import Message, View, converse
 
@@ -52,8 +53,16 @@ def test_the_assistant_is_told_the_earlier_turns_in_plain_words() -> None:
     assert [(turn.question, turn.answer) for turn in history] == [("q1 & more?", "A.")]
 
 
+class Holding(FakeAssistant):
+    """Keeps its streams, so that none is closed for being forgotten."""
+
+    def stream(self, question: str, *, history: Sequence[Turn] = ()) -> Iterator[Event]:
+        self.held = super().stream(question, history=history)
+        return self.held
+
+
 def test_closing_the_views_closes_the_answer() -> None:
-    assistant: Any = FakeAssistant(pause=0.0)
+    assistant: Any = Holding(pause=0.0)
     shown = converse(assistant, "What is it?", before=(), clock=ticking(1))
     for _ in range(4):
         next(shown)
