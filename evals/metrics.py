@@ -37,9 +37,7 @@ def recall(ranking: Sequence[str], gains: Mapping[str, int], *, k: int, least: i
     return len(relevant.intersection(ranking[:k])) / len(relevant) if relevant else 0.0
 
 
-def reciprocal_rank(
-    ranking: Sequence[str], gains: Mapping[str, int], *, k: int = 10, least: int = 1
-) -> float:
+def reciprocal_rank(ranking: Sequence[str], gains: Mapping[str, int], *, k: int = 10, least: int = 1) -> float:
     """1 / the rank of the first document of grade `least` or more, 0 where none is in the first `k`: MRR@k's term."""
     for rank, document in enumerate(ranking[:k], start=1):
         if gains.get(document, 0) >= least:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,8 @@ MIN_ROWS = 2
 """Chroma keeps a collection of one row in its write-ahead log and rewrites the index at each opening: do not use it."""
 _COLLECTION = "chunks"
 _BATCH = 300  # what Chroma Cloud takes in one write
+_SYNC = 1000
+"""Rows between two writes of the index files, at least: Chroma's own default."""
 _HNSW = {"space": "cosine", "ef_search": 1000, "ef_construction": 200, "max_neighbors": 32}
 _SAFE_EMBEDDING_FUNCTIONS = frozenset({None, "legacy", "default"})
 _SELF_HITS = 5000
@@ -71,21 +74,18 @@ class ChromaStore:
         """A new collection in the empty `folder` whose row i is `vectors[i]` and the i-th of `chunks`."""
         with _translated(folder):
             client = _client(folder)
-            # All rows are written to the index files by the last batch; with Chroma's own threshold the rest would
-            # stay in its log, and each opening would write the index files again.
-            hnsw = {**_HNSW, "sync_threshold": len(vectors), "batch_size": min(100, len(vectors))}
+            threshold, batches = plan_batches(len(vectors))
+            hnsw = {**_HNSW, "sync_threshold": threshold, "batch_size": min(100, threshold)}
             collection = client.create_collection(
                 _COLLECTION,
                 embedding_function=None,
                 configuration={"hnsw": hnsw},  # type: ignore[arg-type]
             )
-            for first in range(0, len(vectors), _BATCH):
-                batch = vectors[first : first + _BATCH]
-                rows = range(first, first + len(batch))
+            for rows in batches:
                 records = [next(chunks) for _ in rows]
                 collection.add(
                     ids=[str(row) for row in rows],
-                    embeddings=np.ascontiguousarray(batch),
+                    embeddings=np.ascontiguousarray(vectors[rows.start : rows.stop]),
                     documents=[record.text for record in records],
                     metadatas=[
                         {"paper_id": record.paper_id, "row": row, "start": record.start, "end": record.end}
@@ -93,7 +93,7 @@ class ChromaStore:
                     ],
                 )
                 if on_batch is not None:
-                    on_batch(len(batch))
+                    on_batch(len(rows))
         return cls(client, collection)
 
     @classmethod
@@ -163,6 +163,24 @@ class ChromaStore:
 
 
 _REBUILD = "Run: citewise doctor"
+
+
+def plan_batches(rows: int) -> tuple[int, list[range]]:
+    """A `sync_threshold` for a collection of `rows`, and the batches to add it in, so that the last one reaches it.
+
+    Chroma writes the index files once that many rows came since the last time. Rows that came after would stay in its
+    log: each opening would read them, and may write the index files again. So the rows are added in groups of exactly
+    the threshold, the last with what remains, and each group ends in a full batch, before which it is not reached.
+    """
+    groups = max(1, min(rows // _SYNC, _BATCH))
+    threshold = rows // groups
+    starts = [group * threshold for group in range(groups)]
+    batches = []
+    for start, end in zip(starts, [*starts[1:], rows], strict=True):
+        first = start + ((end - start) % _BATCH or min(_BATCH, end - start))
+        cuts = [start, *range(first, end + 1, _BATCH)]
+        batches += [range(*cut) for cut in pairwise(cuts)]
+    return threshold, batches
 
 
 def check_database(folder: Path, *, rows: int, deep: bool) -> str | None:

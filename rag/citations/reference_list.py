@@ -52,6 +52,8 @@ class _ListFilter:
         self._out: list[str] = []
         self._held = ""
         self._after_blank = False
+        self._has_text = False
+        """Whether there was text: a list that an answer begins with is the answer."""
         self._final = False
         self._state = self._at_line_start
 
@@ -70,7 +72,8 @@ class _ListFilter:
 
     def _at_line_start(self) -> bool:
         line, newline, _ = self._rest.partition("\n")
-        kind = _line_kind(line[:_MAX_HEADING], ended=len(line) < _MAX_HEADING and bool(newline))
+        ended = len(line) < _MAX_HEADING and bool(newline)
+        kind = _line_kind(line[:_MAX_HEADING], ended=ended) if self._has_text else "text"
         if kind == "open" and not self._final and len(line) < _MAX_HEADING:
             return False
         if kind == "heading":
@@ -81,6 +84,7 @@ class _ListFilter:
     def _in_line(self) -> bool:
         line, newline, self._rest = self._rest.partition("\n")
         self._out.append(line + newline)
+        self._has_text = self._has_text or bool(line.strip())
         if newline:
             self._state = self._at_line_start
         return True

@@ -27,7 +27,8 @@ _TEXT, _AUTHORS, _FUZZY = "text", "authors", "fuzzy"
 class KeywordHits(NamedTuple):
     """Papers that share a term with the query: rows int32 (m,), BM25 scores float32 (m,) > 0, best first.
 
-    `ceiling` is what no paper can exceed: the sum of the idf of the query's known terms, each as often as it is asked.
+    `ceiling` is what no text can exceed: the sum of the idf of the query's known terms, each as often as it is asked.
+    Only a paper that has a term in its text and among its authors could come above it.
     """
 
     paper_rows: NDArray[np.int32]
@@ -85,7 +86,7 @@ class KeywordIndex:
         return _scores(self._text, terms) + AUTHOR_WEIGHT * _scores(self._authors, terms)
 
     def _most(self, term: str) -> float:
-        """What a paper gets for `term` at most, by text or by authors; 0 for an unknown one."""
+        """What a paper gets for `term` at most, by its text or by its authors; 0 for an unknown one."""
         text = self.idf(term) if term in self._text.vocab_dict else 0.0
         return max(text, AUTHOR_WEIGHT * _idf(self._authors, term) if term in self._authors.vocab_dict else 0.0)
 

@@ -69,7 +69,7 @@ STATES: list[Callable[[Reader], None]] = [
 def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home, served("fake", home=Path(home)) as url, chromium() as browser:
-        for size in (WIDE, PHONE, DESKTOP):
+        for size in (DESKTOP, WIDE, PHONE):
             for dark in (False, True):
                 for state in STATES:
                     if state is hovered and size == PHONE:

@@ -24,7 +24,8 @@ def test_the_terms_of_two_lines_are_the_terms_of_each(first: str, second: str) -
 @settings(max_examples=60, deadline=None)
 @given(st.lists(TEXTS, max_size=6), TEXTS, st.integers(0, 8))
 def test_hits_are_distinct_papers_best_first_below_the_ceiling(abstracts: list[str], query: str, n: int) -> None:
-    index = KeywordIndex.build(paper(str(row), title="", abstract=text) for row, text in enumerate(abstracts))
+    papers = [paper(str(row), title="", authors=(), abstract=text) for row, text in enumerate(abstracts)]
+    index = KeywordIndex.build(papers)
     hits = index.search(query, n=n)
     found, scores = hits.paper_rows.tolist(), hits.scores.tolist()
     assert len(found) == len(set(found)) == len(scores) <= n

@@ -148,7 +148,11 @@ def test_an_appended_reference_list_is_dropped(appended: str) -> None:
 
 
 def test_text_goes_on_behind_a_reference_list() -> None:
-    assert parsed("References:\n[1] Memory Traces\n\nIt helps [1].") == "It helps⟨1⟩."
+    assert parsed("Yes [1].\nReferences:\n[1] Memory Traces\n\nIt helps [1].") == "Yes⟨1⟩.\nIt helps⟨1⟩."
+
+
+def test_a_list_that_an_answer_begins_with_is_the_answer() -> None:
+    assert parsed("Sources:\n- noise [1]\n- drift [2]") == "Sources:\n- noise⟨1⟩\n- drift⟨2⟩"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from rag.embedding import Vectors
 from rag.errors import CorpusError
-from rag.store import DATABASE, ChromaStore, ChunkRecord, check_database
+from rag.store import DATABASE, ChromaStore, ChunkRecord, check_database, plan_batches
 from tests.fake_embedder import FakeEmbedder
 
 TEXTS = [f"Chunk {number} of the corpus." for number in range(310)]
@@ -67,7 +67,25 @@ def test_a_whole_store_verifies_and_one_with_other_vectors_does_not(folder: Path
     store.close()
 
 
-def test_reading_changes_no_file_but_the_database(folder: Path) -> None:
+@pytest.mark.parametrize("rows", [2, 3, 299, 300, 301, 999, 1000, 1001, 1999, 2503, 59_999, 178_302, 1_000_003])
+def test_batches_hold_every_row_once_and_only_the_last_of_a_group_reaches_the_threshold(rows: int) -> None:
+    threshold, batches = plan_batches(rows)
+    assert [row for batch in batches for row in batch] == list(range(rows))
+    assert all(0 < len(batch) <= 300 for batch in batches)
+    unsynced = 0
+    for batch in batches:
+        unsynced += len(batch)
+        if unsynced >= threshold:
+            unsynced = 0
+    assert unsynced == 0
+
+
+@pytest.mark.parametrize("rows", [2, 310, 2503])
+def test_reading_changes_no_file_but_the_database(tmp_path: Path, rows: int) -> None:
+    folder, texts = tmp_path, [f"Text {row}" for row in range(rows)]
+    records = (ChunkRecord(text, text, 0, len(text)) for text in texts)
+    ChromaStore.build(folder, vectors=FakeEmbedder().embed(texts), chunks=records).close()
+
     def contents() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != DATABASE}
 
@@ -77,7 +95,7 @@ def test_reading_changes_no_file_but_the_database(folder: Path) -> None:
         "ChromaStore.open(Path(sys.argv[1])).nearest(np.ones(32, dtype=np.float32), n=5)\n"
     )
     subprocess.run([sys.executable, "-c", script, str(folder)], check=True)
-    assert len(before) == 5
+    assert len(before) == 5  # with index_metadata.pickle, which is there once all rows are
     assert contents() == before
 
 
