@@ -176,7 +176,7 @@ def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) 
             idf=corpus.keyword.idf,
             known=[text for paper in cited for text in (paper.title, *paper.authors, str(paper.year or ""))],
         )
-        sentences.append(AnswerSentence(sentence.text, sentence.numbers, verdict.support, verdict.reason))
+        sentences.append(AnswerSentence(sentence.text, sentence.numbers, verdict.support, verdict.reason, verdict.evidence))
         for number, spans in zip(sentence.numbers, verdict.evidence, strict=True):
             evidence[number].update(dict.fromkeys(spans))
     total = draft.milliseconds()

@@ -163,12 +163,16 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence of the answer without its markers, the numbers that it cites, and how well these support it."""
+    """A sentence of the answer without its markers, the numbers that it cites, and how well these support it.
+
+    `evidence` has for each of `citations` the sentences of its abstract that say most of this one, best first.
+    """
 
     text: str
     citations: tuple[int, ...]
     support: Support
     reason: str
+    evidence: tuple[tuple[Span, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

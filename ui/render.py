@@ -127,9 +127,12 @@ def _owner(marker: Marker, located: Sequence[tuple[Span, AnswerSentence]]) -> tu
 
 
 def _evidence_for(sentence: AnswerSentence | None, citation: Citation) -> list[Span]:
-    """The evidence behind one citation: where the sentence quotes it word for word, that alone."""
-    quoted = [item.span for item in citation.evidence if sentence is not None and item.sentence in sentence.text]
-    return quoted or [item.span for item in citation.evidence]
+    """The evidence behind one citation: what the check found for its sentence, else all that the paper is cited for."""
+    if sentence is not None:
+        for number, spans in zip(sentence.citations, sentence.evidence, strict=False):
+            if number == citation.number and spans:
+                return list(spans)
+    return [item.span for item in citation.evidence]
 
 
 def _unsupported_note(sentence: AnswerSentence) -> str:

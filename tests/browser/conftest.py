@@ -1,6 +1,6 @@
 """One server and one Chromium for all browser tests, a fresh profile for each.
 
-They run in a pytest process of their own (`pytest -m browser tests/browser`): Playwright leaves an event loop running.
+They come last in a run: Playwright leaves an event loop running.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Protocol
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.pages import Reader, chromium, reading, served
+from tests.browser.pages import CHROMIUM, Reader, chromium, reading, served
 
 
 class OpenPage(Protocol):
@@ -22,6 +22,8 @@ class OpenPage(Protocol):
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    if not CHROMIUM:
+        pytest.skip("Chromium is not installed")
     with chromium() as started:
         yield started
 

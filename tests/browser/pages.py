@@ -21,6 +21,10 @@ CHIPS = '#chat a[href^="#cite-"]:not([href$="-nearest"])'
 START_SECONDS = 90
 
 
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+"""The Chromium of this machine, None where there is none: Playwright's own cannot be fetched everywhere."""
+
+
 @contextmanager
 def served(kind: str, *, home: Path, may_crash: bool = False) -> Iterator[str]:
     """The address of the page served by a process of its own; afterwards that it asked nothing of the network."""
@@ -67,11 +71,9 @@ def _wait_until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The Chromium of this machine, which fetches nothing of its own."""
-    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert executable, "no Chromium on this machine: install the package chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
         yield browser
         browser.close()

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -131,14 +132,17 @@ def test_a_citation_stands_right_behind_its_word_so_that_no_line_ends_between() 
     assert "average[1](" in answer_markdown(answer("Traces average [[1]].", [("Traces average.", (1,), "supported")]))
 
 
-def test_a_sentence_quoted_word_for_word_is_its_own_evidence() -> None:
+def test_a_chip_marks_the_evidence_of_its_own_sentence() -> None:
     first, second = "Windows forget.", "Traces do not forget."
     given = answer(
         f"{first} [[2]] {second} [[2]] Both. [[2]]",
         [(first, (2,), "supported"), (second, (2,), "supported"), ("Both.", (2,), "partly")],
         citations=(cited(OTHER, 2, 1, 2),),
     )
-    assert [href for _, href in chips(answer_markdown(given))] == [
+    one, two = (item.span for item in given.citations[0].evidence)
+    found = (((one,),), ((two,),), ())
+    checked = tuple(replace(said, evidence=spans) for said, spans in zip(given.sentences, found, strict=True))
+    assert [href for _, href in chips(answer_markdown(replace(given, sentences=checked)))] == [
         "#cite-q2-1-supported",
         "#cite-q2-2-supported",
         "#cite-q2-1.2-partly",
