@@ -24,6 +24,7 @@ class Assistant:
     def __init__(self, *, corpus: Corpus, embedder: Embedder, writer: Writer, k: int) -> None:
         self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
         self._retriever = HybridRetriever(corpus=corpus, embedder=embedder)
+        self._retriever.search("warm up", k=1)  # loads the model and the indexes, for which no question should wait
 
     @classmethod
     def open(
