@@ -36,10 +36,11 @@ from rag.domain import (
 from rag.embedding import Embedder
 from rag.errors import CitewiseError
 from rag.evidence import rank_sentences
-from rag.followup import standalone_question
+from rag.followup import Rewriter, leans_on_history, standalone_question
 from rag.keyword import analyze
 from rag.questions import Question, read_question
 from rag.retrieval import HybridRetriever
+from rag.revising import Reviser, drop_unsupported, revise, total_usage
 from rag.support import best_citations, check_support
 
 LONGEST_ACRONYM = 3
@@ -90,12 +91,19 @@ def answer_question(
     retriever: HybridRetriever,
     writer: Writer,
     k: int,
+    rewriter: Rewriter | None = None,
+    reviser: Reviser | None = None,
+    drops_unsupported: bool = False,
 ) -> Iterator[Event]:
     """Retrieved, then TextPart and Cited as the answer comes, then exactly one Finished, whatever happens.
 
-    A fault of the writer ends in an answer whose outcome is "failed", which keeps the text that had come before.
+    Empty TextParts, also in front of Retrieved, give the consumer control while a model is silent. A fault of the
+    writer ends in an answer whose outcome is "failed", which keeps the text that had come before. What is revised or
+    dropped after the check is seen in Finished alone.
     """
     draft = _Draft(question, standalone_question(question, history), time.perf_counter())
+    if rewriter and history and leans_on_history(question):
+        yield from _rewrite(draft, history, rewriter=rewriter)
     draft.retrieved = retriever.search(draft.searched, k=k)
     asked = read_question(draft.searched)
     draft.sources = find_evidence(asked, draft.retrieved, corpus=corpus, embedder=embedder)
@@ -110,8 +118,30 @@ def answer_question(
         answer = _finish(draft, "failed", writer=writer, corpus=corpus)
         yield Finished(replace(answer, problem=error.problem, fix=error.fix))
         return
-    abstained = any(isinstance(piece, Abstained) for piece in draft.pieces)
-    yield Finished(_finish(draft, "not_in_corpus" if abstained else "answered", writer=writer, corpus=corpus))
+
+    def check(pieces: Sequence[Piece]) -> Answer:
+        abstained = any(isinstance(piece, Abstained) for piece in pieces)
+        outcome: Outcome = "not_in_corpus" if abstained else "answered"
+        return _finish(replace(draft, pieces=list(pieces)), outcome, writer=writer, corpus=corpus)
+
+    if reviser:
+        draft.pieces = yield from revise(
+            draft.pieces, question=asked.text, sources=draft.sources, reviser=reviser, check=check, since=draft.started
+        )
+    if drops_unsupported:
+        draft.pieces = drop_unsupported(draft.pieces, check=check)
+    yield Finished(check(draft.pieces))
+
+
+def _rewrite(draft: _Draft, history: Sequence[Turn], *, rewriter: Rewriter) -> Iterator[Event]:
+    """Lets the rewriter restate the question; where it cannot, what was to be searched for stays."""
+    for item in rewriter.rewrite(draft.question, history):
+        if isinstance(item, Usage):
+            draft.pieces.append(item)
+        elif item:
+            draft.searched = item
+        else:
+            yield TextPart("")
 
 
 def find_evidence(
@@ -129,7 +159,9 @@ def find_evidence(
         cosines = vectors @ corpus.sentence_vectors(row).T
         terms = set(analyze(f"{paper.title} {paper.abstract}"))
         named = frozenset(name for name in distinctive if set(analyze(name)) <= terms)
-        sources.append(Source(number, paper, rank_sentences(question, paper.abstract, cosines=cosines), named))
+        sources.append(
+            Source(number, paper, rank_sentences(question, paper.abstract, cosines=cosines), scored.score, named)
+        )
     return tuple(sources)
 
 
@@ -176,7 +208,8 @@ def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) 
             idf=corpus.keyword.idf,
             known=[text for paper in cited for text in (paper.title, *paper.authors, str(paper.year or ""))],
         )
-        sentences.append(AnswerSentence(sentence.text, sentence.numbers, verdict.support, verdict.reason, verdict.evidence))
+        checked = AnswerSentence(sentence.text, sentence.numbers, verdict.support, verdict.reason, verdict.evidence)
+        sentences.append(checked)
         for number, spans in zip(sentence.numbers, verdict.evidence, strict=True):
             evidence[number].update(dict.fromkeys(spans))
     total = draft.milliseconds()
@@ -195,7 +228,7 @@ def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) 
         writer=writer.name,
         model=writer.model,
         prompt=writer.prompt,
-        usage=next((piece for piece in draft.pieces if isinstance(piece, Usage)), Usage()),
+        usage=total_usage(draft.pieces),
         timings=Timings(draft.retrieve_ms, draft.first_token_ms, total),
         removed_markers=assembled.removed_markers,
         notes=(*(piece.text for piece in draft.pieces if isinstance(piece, Note)), *_notes_on(added)),

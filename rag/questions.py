@@ -86,7 +86,7 @@ _DEFINE = re.compile(
 _PAPERS = _words(
     r"\b(?:which|what|any|list|find|show|name|all|how many)\b"
     r"(?:\s+(?:the|of|me|all|these|those|recent|other|\w+ing|\w+al)){0,3}"
-    r"\s+(?:papers|abstracts|works|studies|articles|publications)\b"
+    r"\s+(?:papers|abstracts|studies|articles|publications)\b"
     r"|\bpapers (?:on|about|that|by|which|with|using)\b"
 )
 _COMPARE = _words(

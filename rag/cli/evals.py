@@ -2,11 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rag.cli.screen import CorpusOption, HomeOption, JsonOption, WriterOption, console, progress_bar
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 eval_app = typer.Typer(help="Measure answers and retrieval.", no_args_is_help=True, add_completion=False)
 
@@ -21,7 +24,6 @@ def answers_command(
     misses: Annotated[bool, typer.Option("--misses", help="List the cases with a miss.")] = False,
 ) -> None:
     """Ask gold cases and score the answers: citations, facts, quotes, refusals, time."""
-    from rich.console import Console
     from rich.table import Table
 
     from evals.answers import SCORES, run_cases, summarise
@@ -43,7 +45,7 @@ def answers_command(
     for summary in summaries:
         cells = ["-" if (value := summary.means[name]) is None else f"{value:.3g}" for name in SCORES]
         table.add_row(summary.group, str(summary.questions), str(summary.failed), *cells)
-    Console(width=None if sys.stdout.isatty() else 180).print(table)
+    _wide_console().print(table)
     for sample in samples if misses else []:
         missed = sample.case.answerable == (sample.answer.outcome == "not_in_corpus")
         if missed or any((sample.scores[name] or 1) < 1 or sample.scores[name] == 0 for name in _MISSES):
@@ -53,3 +55,57 @@ def answers_command(
 
 
 _MISSES = ("first cited", "vital nuggets")
+
+
+@eval_app.command("retrieval")
+def retrieval_command(
+    datasets: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--dataset", help="Folder of a benchmark: corpus.jsonl[.gz], queries.jsonl, qrels.tsv.", exists=True
+        ),
+    ] = None,
+    gold: Annotated[Path | None, typer.Option("--gold", help="Gold cases, asked of --corpus.", exists=True)] = None,
+    mode: Annotated[
+        Literal["keyword", "dense", "hybrid", "all"], typer.Option("--mode", help="What to measure.")
+    ] = "all",
+    corpus: CorpusOption = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure retrieval: nDCG@10, recall, MRR with intervals, paired differences, time. Indexes stay in the home."""
+    from evals.retrieval import MODES, run, to_record, to_table
+    from rag.answer_json import dump
+    from rag.ingest import ensure_corpus
+    from rag.settings import load_settings
+    from rag.wiring import build_embedder
+
+    if not datasets and gold is None:
+        raise typer.BadParameter("name a benchmark with --dataset or gold cases with --gold")
+    settings = load_settings(home=home, corpus=corpus)
+    embedder = build_embedder()
+    with progress_bar() as on_progress:
+        asked = None
+        if gold is not None:
+            asked = ensure_corpus(settings.home, settings.corpus, embedder=embedder, on_progress=on_progress)
+        results = run(
+            datasets or [],
+            gold=gold,
+            corpus=asked,
+            modes=MODES if mode == "all" else (mode,),
+            home=settings.home,
+            embedder=embedder,
+            on_progress=on_progress,
+        )
+    if as_json:
+        for result in results:
+            print(dump(to_record(result)))
+        return
+    _wide_console().print(to_table(results))
+
+
+def _wide_console() -> "Console":
+    """A terminal as it is; piped output as wide as its tables."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 200)

@@ -6,12 +6,12 @@ from rag.questions import read_question
 from tests.builders import paper
 
 
-def source(number: int, *probabilities: float, named: frozenset[str] = frozenset(), words: str = "s") -> Source:
+def source(number: int, *probabilities: float, named: frozenset[str] = frozenset(), score: float = 0.5) -> Source:
     sentences = tuple(
-        RankedSentence(Span(10 * i, 10 * i + 5), f"{words}{number}-{i}.", probability, 0.0)
+        RankedSentence(Span(10 * i, 10 * i + 5), f"s{number}-{i}.", probability, probability)
         for i, probability in enumerate(probabilities)
     )
-    return Source(number, paper(f"p{number}"), sentences, named)
+    return Source(number, paper(f"p{number}"), sentences, score, named)
 
 
 def chosen(question: str, *sources: Source) -> list[str]:
@@ -30,8 +30,9 @@ def test_never_more_than_five_sentences() -> None:
     assert len(chosen("What is X?", source(1, *[0.9] * 12))) == MAX_SENTENCES
 
 
-def test_a_question_for_papers_gets_one_sentence_of_each() -> None:
-    assert chosen("Which papers study X?", source(1, 0.5, 0.4), source(2, 0.45), source(3, 0.01)) == ["s1-0.", "s2-0."]
+def test_a_question_for_papers_gets_the_nearest_sentence_of_each_that_is_not_far_behind() -> None:
+    sources = [source(1, 0.4, 0.5, score=0.9), source(2, 0.45, score=0.6), source(3, 0.9, score=0.2)]
+    assert chosen("Which papers study X?", *sources) == ["s1-1.", "s2-0."]
 
 
 def test_papers_named_in_the_question_are_answered_from_each() -> None:

@@ -82,7 +82,7 @@ def test_a_changed_abstract_replaces_the_old_one_in_its_place(home: Path) -> Non
     embedder = FakeEmbedder()
     assert _counts(_ingest(home, [changed], embedder=embedder)) == (0, 1, 0, 0, 3)
     assert list(_held(home).values()) == [_some([0])[0], changed, _some([2])[0]]
-    assert sorted(embedder.embedded) == ["Another abstract.", "Another abstract. It is new.", "It is new."]
+    assert sorted(embedder.embedded) == ["Another abstract.", "It is new.", "Title 1. Another abstract. It is new."]
 
 
 def test_changed_metadata_replaces_the_whole_record_without_embedding(home: Path) -> None:

@@ -51,7 +51,14 @@ def test_questions_for_papers_are_recognised(text: str) -> None:
     assert read_question(text).lists_papers
 
 
-@pytest.mark.parametrize("text", ["On which benchmarks does it win?", "What does the paper propose?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On which benchmarks does it win?",
+        "What does the paper propose?",
+        "How does it differ from what other works do?",
+    ],
+)
 def test_questions_about_one_paper_do_not_list_papers(text: str) -> None:
     assert not read_question(text).lists_papers
 
