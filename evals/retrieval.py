@@ -22,8 +22,10 @@ from rag.retrieval import HybridRetriever
 if TYPE_CHECKING:
     from rich.table import Table
 
-Mode = Literal["keyword", "dense", "hybrid"]
-MODES: tuple[Mode, ...] = ("keyword", "dense", "hybrid")
+Mode = Literal["keyword", "dense", "rrf", "hybrid"]
+MODES: tuple[Mode, ...] = ("keyword", "dense", "rrf", "hybrid")
+"""Words alone, vectors alone, both by plain reciprocal rank fusion, and both as the product fuses them."""
+RRF_K = 60
 METRICS = ("nDCG@10", "recall@1", "recall@5", "recall@10", "MRR@10")
 DEPTH = 10
 _CHUNKS = 100
@@ -157,17 +159,35 @@ def _evaluate(
 
 def _searcher(mode: Mode, *, corpus: Corpus, embedder: Embedder) -> Callable[[str], list[str]]:
     """A function from a query to the ids of the best papers, one more than are scored: one may be the query itself."""
+
+    def keyword(text: str) -> list[int]:
+        rows: list[int] = corpus.keyword.search(text, n=_CHUNKS).paper_rows.tolist()
+        return rows
+
+    def dense(text: str) -> list[int]:
+        hits = corpus.nearest_chunks(embedder.embed([text])[0], n=_CHUNKS)
+        return list(dict.fromkeys(hits.paper_rows.tolist()))
+
+    def ids(rows: Sequence[int]) -> list[str]:
+        return [corpus.paper_ids[row] for row in rows[: DEPTH + 1]]
+
     if mode == "keyword":
-        return lambda text: [corpus.paper_ids[row] for row in corpus.keyword.search(text, n=DEPTH + 1).paper_rows]
+        return lambda text: ids(keyword(text))
     if mode == "dense":
-
-        def dense(text: str) -> list[str]:
-            hits = corpus.nearest_chunks(embedder.embed([text])[0], n=_CHUNKS)
-            return [corpus.paper_ids[row] for row in dict.fromkeys(hits.paper_rows.tolist())][: DEPTH + 1]
-
-        return dense
+        return lambda text: ids(dense(text))
+    if mode == "rrf":
+        return lambda text: ids(reciprocal_rank_fusion([keyword(text), dense(text)]))
     retriever = HybridRetriever(corpus=corpus, embedder=embedder)
     return lambda text: [scored.paper.paper_id for scored in retriever.search(text, k=DEPTH + 1)]
+
+
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]]) -> list[int]:
+    """Rows by the sum of 1 / (60 + rank) over the rankings (Cormack et al. 2009, section 2); ties: lower row first."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, row in enumerate(ranking, start=1):
+            scores[row] = scores.get(row, 0.0) + 1 / (RRF_K + rank)
+    return sorted(scores, key=lambda row: (-scores[row], row))
 
 
 def _score(ranking: Sequence[str], query: Query) -> tuple[float, ...]:

@@ -67,7 +67,7 @@ def retrieval_command(
     ] = None,
     gold: Annotated[Path | None, typer.Option("--gold", help="Gold cases, asked of --corpus.", exists=True)] = None,
     mode: Annotated[
-        Literal["keyword", "dense", "hybrid", "all"], typer.Option("--mode", help="What to measure.")
+        Literal["keyword", "dense", "rrf", "hybrid", "all"], typer.Option("--mode", help="What to measure.")
     ] = "all",
     corpus: CorpusOption = None,
     home: HomeOption = None,

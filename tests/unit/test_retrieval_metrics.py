@@ -8,7 +8,7 @@ import pytest
 
 from evals.benchmarks import read_gold, read_queries
 from evals.metrics import bootstrap, ndcg, recall, reciprocal_rank
-from evals.retrieval import evaluate_dataset, to_record
+from evals.retrieval import evaluate_dataset, reciprocal_rank_fusion, to_record
 from rag.embedding import MiniLMEmbedder
 from rag.errors import InputError
 
@@ -89,9 +89,13 @@ def test_only_judged_queries_and_relevant_documents_are_read(benchmark: Path) ->
 def test_a_benchmark_is_indexed_once_and_scored_in_each_mode(benchmark: Path, tmp_path: Path) -> None:
     embedder = MiniLMEmbedder()
     first = evaluate_dataset(benchmark, home=tmp_path / "home", embedder=embedder)
-    assert [mode.mode for mode in first.modes] == ["keyword", "dense", "hybrid"]
+    assert [mode.mode for mode in first.modes] == ["keyword", "dense", "rrf", "hybrid"]
     assert all(mode.metrics["nDCG@10"].mean == 1 for mode in first.modes)
-    assert [(pair.mode, pair.other) for pair in first.differences] == [("hybrid", "keyword"), ("hybrid", "dense")]
+    assert [(pair.mode, pair.other) for pair in first.differences] == [
+        ("hybrid", "keyword"),
+        ("hybrid", "dense"),
+        ("hybrid", "rrf"),
+    ]
     assert (first.documents, first.queries) == (3, 2)
     assert first.documents_per_second is not None
     again = evaluate_dataset(benchmark, modes=["hybrid"], home=tmp_path / "home", embedder=embedder)
@@ -129,3 +133,8 @@ def test_gold_questions_are_read_by_group(tmp_path: Path) -> None:
         ("x", "which", "W?", {"1": 2, "2": 2}),
         ("f-1", "followup", "And NS-DPO?", {"2": 2}),
     ]
+
+
+def test_reciprocal_rank_fusion_adds_up_the_ranks() -> None:
+    # 3: 1/61 + 1/62; 1: 1/62 + 1/63; 2: 1/61; 9: 1/63
+    assert reciprocal_rank_fusion([[3, 1, 9], [2, 3, 1]]) == [3, 1, 2, 9]
