@@ -13,7 +13,7 @@ _ABBREVIATIONS = frozenset(
 _STARTS_NEXT = re.compile(r"""[\s]*["'“‘«(\[*_$\\{`]*[A-Z0-9À-ÞΑ-Ω\u3040-\u9fff\uac00-\ud7af]|\s*[-•–]\s""")
 _LOWER_START = re.compile(r"\s+[a-z][\w-]*[A-Z]")
 _TERMINATOR = re.compile(
-    r"""(?:[.!?…]+(?:["'”’»)\]}*_$]|\}\$)*(?=\s|\Z))"""  # Latin script: behind the closing quotes and brackets
+    r"""(?:[.!?…]+["'”’»)\]}*_$]*(?=\s|\Z))"""  # Latin script: behind the closing quotes and brackets
     r"""|[。！？]["'”’」』）]*"""
     r"""|\n[ \t]*\n+|\n(?=[ \t]*(?:[-*•]|\d+[.)])[ \t])"""  # a blank line, a list item
 )

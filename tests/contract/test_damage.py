@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rag.chunking import chunk_abstract, text_to_embed
 from rag.corpus_folder import CorpusFolder
 from rag.domain import Paper
 from rag.errors import CorpusError
@@ -72,7 +73,7 @@ def _folder(home: Path) -> Path:
 def _assert_whole(home: Path, papers: list[Paper]) -> None:
     corpus = ensure_corpus(home, "c", embedder=FakeEmbedder())
     assert [corpus.paper(row) for row in range(len(corpus))] == papers
-    vector = FakeEmbedder().embed([PAPERS[7].abstract])[0]
+    vector = FakeEmbedder().embed([text_to_embed(PAPERS[7], chunk_abstract(PAPERS[7])[0])])[0]
     assert corpus.nearest_chunks(vector, n=1).paper_rows.tolist() == [7]
     assert corpus.keyword.search("abstract 7", n=40).paper_rows.size
     assert corpus.sentence_vectors(7).shape == (2, 32)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rag.chunking import chunk_abstract, text_to_embed
 from rag.corpus import Corpus, nearest_exact
 from rag.domain import Paper
 from rag.embedding import MiniLMEmbedder, Vectors
@@ -27,6 +28,11 @@ PAPERS = [
 def _vector(text: str) -> Vectors:
     vector: Vectors = FakeEmbedder().embed([text])[0]
     return vector
+
+
+def _embedded(short: Paper) -> Vectors:
+    """The vector of a paper of one chunk, as it is stored."""
+    return _vector(text_to_embed(short, chunk_abstract(short)[0]))
 
 
 @pytest.fixture
@@ -60,7 +66,7 @@ def test_the_title_vector_is_zero_where_there_is_no_title(corpus: Corpus) -> Non
 
 
 def test_the_nearest_chunk_is_the_one_of_the_same_text(corpus: Corpus) -> None:
-    hits = corpus.nearest_chunks(_vector(PAPERS[2].abstract), n=3)
+    hits = corpus.nearest_chunks(_embedded(PAPERS[2]), n=3)
     assert hits.paper_rows[0] == 2
     assert hits.scores[0] == pytest.approx(1, abs=1e-3)
     assert (np.diff(hits.scores) <= 0).all()
@@ -108,7 +114,7 @@ def test_an_open_corpus_answers_while_newer_generations_are_published(corpus: Co
         ingest_papers(tmp_path / "home", "c", new, embedder=FakeEmbedder())
     assert len(corpus) == 3
     assert corpus.paper(1) == PAPERS[1]
-    assert corpus.nearest_chunks(_vector(PAPERS[0].abstract), n=1).paper_rows.tolist() == [0]
+    assert corpus.nearest_chunks(_embedded(PAPERS[0]), n=1).paper_rows.tolist() == [0]
     assert len(ensure_corpus(tmp_path / "home", "c", embedder=FakeEmbedder())) == 5
 
 

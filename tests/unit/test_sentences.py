@@ -36,6 +36,10 @@ def test_splits_where_a_reader_would(text: str, expected: list[str]) -> None:
     assert parts(text) == expected
 
 
+def test_a_long_run_of_closing_marks_takes_no_long_time() -> None:
+    assert parts("A." + "}$" * 5000 + "x") == ["A." + "}$" * 5000 + "x"]
+
+
 def test_every_gold_quote_begins_and_ends_at_sentence_bounds(shared_data: Path) -> None:
     abstracts = {
         record["id"]: record["abstract"]
