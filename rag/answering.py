@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rag.abstention import bears_on
 from rag.assembly import Assembled, Numbering, assemble, insert_citations
+from rag.cleaning import without_invisible
 from rag.corpus import Corpus
 from rag.domain import (
     Abstained,
@@ -180,6 +181,8 @@ def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[
     numbering = Numbering()
     papers = {source.number: source.paper for source in draft.sources}
     for piece in writer.write(asked, sources=draft.sources, history=history):
+        if isinstance(piece, Quote):
+            piece = Quote(without_invisible(piece.text))
         draft.pieces.append(piece)
         if piece and isinstance(piece, str | Quote | Cite) and draft.first_token_ms is None:
             draft.first_token_ms = draft.milliseconds()

@@ -9,10 +9,13 @@ from rag.corpus import Corpus
 from rag.domain import Answer, Event, Finished, Paper, ScoredPaper, Turn, WriterChoice
 from rag.embedding import Embedder
 from rag.errors import InputError
+from rag.followup import Rewriter
 from rag.ingest import ensure_corpus
+from rag.keyword import analyze
 from rag.retrieval import HybridRetriever
+from rag.revising import Reviser
 from rag.settings import Settings, load_settings
-from rag.wiring import build_embedder, build_writer
+from rag.wiring import Connect, build_embedder, build_reviser, build_rewriter, build_writer, guarded
 
 MAX_QUESTION_CHARS = 4000
 _TITLE_NAME = re.compile(r"([A-Z][\w.-]*(?: [A-Z0-9][\w.-]*)?): \w")
@@ -21,8 +24,19 @@ _TITLE_NAME = re.compile(r"([A-Z][\w.-]*(?: [A-Z0-9][\w.-]*)?): \w")
 class Assistant:
     """Answers questions about one corpus. Safe to use from several threads."""
 
-    def __init__(self, *, corpus: Corpus, embedder: Embedder, writer: Writer, k: int) -> None:
+    def __init__(
+        self,
+        *,
+        corpus: Corpus,
+        embedder: Embedder,
+        writer: Writer,
+        k: int,
+        rewriter: Rewriter | None = None,
+        reviser: Reviser | None = None,
+        drops_unsupported: bool = False,
+    ) -> None:
         self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
+        self._rewriter, self._reviser, self._drops_unsupported = rewriter, reviser, drops_unsupported
         self._retriever = HybridRetriever(corpus=corpus, embedder=embedder)
         self._retriever.search("warm up", k=1)  # loads the model and the indexes, for which no question should wait
 
@@ -44,13 +58,27 @@ class Assistant:
 
     @classmethod
     def from_settings(
-        cls, settings: Settings, *, on_progress: Callable[[int, int, str], object] | None = None
+        cls,
+        settings: Settings,
+        *,
+        on_progress: Callable[[int, int, str], object] | None = None,
+        connect: Connect | None = None,
     ) -> "Assistant":
-        """An assistant by `settings` alone."""
-        writer = build_writer(settings)
+        """An assistant by `settings` alone. `connect` replaces what makes the calls to a chat model."""
+        # The corpus is opened below: it is asked for words once something is sent.
+        models = guarded(settings, knows=lambda word: is_known(word, idf=corpus.keyword.idf), connect=connect)
+        writer = build_writer(settings, models=models)
         embedder = build_embedder()
         corpus = ensure_corpus(settings.home, settings.corpus, embedder=embedder, on_progress=on_progress)
-        return cls(corpus=corpus, embedder=embedder, writer=writer, k=settings.k)
+        return cls(
+            corpus=corpus,
+            embedder=embedder,
+            writer=writer,
+            k=settings.k,
+            rewriter=build_rewriter(settings, models=models),
+            reviser=build_reviser(settings, models=models),
+            drops_unsupported=settings.unsupported == "drop",
+        )
 
     @property
     def writer_name(self) -> str:
@@ -82,6 +110,9 @@ class Assistant:
             retriever=self._retriever,
             writer=self._writer,
             k=self._k,
+            rewriter=self._rewriter,
+            reviser=self._reviser,
+            drops_unsupported=self._drops_unsupported,
         )
 
     def search(self, query: str, *, k: int | None = None) -> tuple[ScoredPaper, ...]:
@@ -93,6 +124,12 @@ class Assistant:
         rows = range(0, len(self.corpus), max(1, len(self.corpus) // (3 * n)))
         questions = (_example_question(self.corpus.paper(row)) for row in rows)
         return tuple(question for question in questions if question)[:n]
+
+
+def is_known(word: str, *, idf: Callable[[str], float]) -> bool:
+    """Whether an abstract holds `word`, told by the `idf` of the keyword index: an unknown term has the highest."""
+    terms = analyze(word)
+    return not terms or idf(terms[0]) < idf("\0")
 
 
 def _example_question(paper: Paper) -> str | None:

@@ -1,14 +1,15 @@
 """The writer that asks a chat model: one call a question, streamed, its citations read while it streams."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Protocol
 
 from rag.citations import parse_citations
-from rag.domain import Abstained, Note, Piece, Source, Turn
-from rag.llm import Completion
-from rag.prompting import Message, Prompt, fill_answer_prompt
+from rag.context import Context
+from rag.domain import Abstained, Note, Piece, Source, Turn, Usage
+from rag.llm import Completion, PromptTooLong
+from rag.prompting import FilledPrompt, Message, Prompt, fill_answer_prompt
 from rag.questions import Question
 
 SENTINEL = "not in the sources"
@@ -17,7 +18,7 @@ _LONGEST_START = 60
 
 
 class Model(Protocol):
-    """A chat model, as the writer needs it."""
+    """A chat model, as a writer needs it."""
 
     model: str | None
 
@@ -31,8 +32,17 @@ class ChatWriter:
 
     name = "chat"
 
-    def __init__(self, *, model: Model, prompt: Prompt, context_tokens: int, max_output_tokens: int) -> None:
-        self._model, self._prompt = model, prompt
+    def __init__(
+        self,
+        *,
+        model: Model,
+        prompt: Prompt,
+        context_tokens: int,
+        max_output_tokens: int,
+        context: Context = "whole",
+    ) -> None:
+        self._model, self._prompt, self._context = model, prompt, context
+        self._max_output_tokens = max_output_tokens
         self._budget = context_tokens - max_output_tokens
         self.prompt = prompt.label
 
@@ -43,32 +53,81 @@ class ChatWriter:
     def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
         """The answer's pieces as they come, then the usage.
 
-        Raises EndpointError, also amid the pieces, where the endpoint fails.
+        A prompt that the endpoint finds too long is shortened and sent once more. Raises EndpointError, also amid the
+        pieces, where the endpoint fails.
         """
-        filled = fill_answer_prompt(
-            self._prompt, question=question.text, sources=sources, history=history, budget=self._budget
-        )
+        filled = self._fill(question, sources, history, budget=self._budget)
         if filled.sources < len(sources):
             yield Note(f"{len(sources) - filled.sources} of {len(sources)} papers did not fit into the model's window.")
-        ends: list[Completion] = []
-        deltas = _text_of(self._model.stream(filled.messages), ends)
-        start = ""
-        for delta in deltas:
-            start += delta
-            if _may_abstain(start) is not None:
-                break
-            yield ""  # while nothing can be shown, the consumer gets control and may close
-        if _may_abstain(start):
-            yield Abstained()
-            yield from ("" for _ in deltas)
-        else:
-            yield from parse_citations(chain([start], deltas), sources=filled.sources)
-        yield ends[0].usage
-        if ends[0].finish == "length":
-            yield Note("The model's answer was cut at its length limit (CITEWISE_MAX_OUTPUT_TOKENS).")
+        try:
+            yield from read_reply(self._model.stream(filled.messages), sources=filled.sources)
+            return
+        except PromptTooLong as error:
+            shorter = self._shorten(filled, question, sources, history, n_ctx=error.n_ctx)
+            if shorter is None:
+                raise
+        yield Usage(prompt_tokens=0, completion_tokens=0, calls=1)  # the request that was refused
+        yield Note(
+            "The prompt was too long for the model: it was shortened from "
+            f"{filled.sources} papers to {shorter.sources} and from {filled.turns} earlier turns to {shorter.turns}."
+        )
+        yield from read_reply(self._model.stream(shorter.messages), sources=shorter.sources)
+
+    def _fill(
+        self, question: Question, sources: Sequence[Source], history: Sequence[Turn], *, budget: int
+    ) -> FilledPrompt:
+        return fill_answer_prompt(
+            self._prompt,
+            question=question.text,
+            sources=sources,
+            history=history,
+            budget=budget,
+            context=self._context,
+        )
+
+    def _shorten(
+        self,
+        sent: FilledPrompt,
+        question: Question,
+        sources: Sequence[Source],
+        history: Sequence[Turn],
+        *,
+        n_ctx: int | None,
+    ) -> FilledPrompt | None:
+        """The prompt with the better half of its sources and the newer half of its turns, or less where `n_ctx` says.
+
+        None where there is nothing to leave out.
+        """
+        budget = self._budget if n_ctx is None else min(self._budget, n_ctx - self._max_output_tokens)
+        turns = history[len(history) - sent.turns // 2 :]
+        shorter = self._fill(question, sources[: (sent.sources + 1) // 2], turns, budget=budget)
+        return shorter if (shorter.sources, shorter.turns) != (sent.sources, sent.turns) else None
 
 
-def _text_of(stream: Iterator[str | Completion], ends: list[Completion]) -> Iterator[str]:
+def read_reply(stream: Iterator[str | Completion], *, sources: int) -> Iterator[Piece]:
+    """The pieces of a model's reply that was given the sources 1..`sources`, then its usage.
+
+    Raises what the stream raises.
+    """
+    ends: list[Completion] = []
+    deltas = _text_of(stream, ends)
+    start = ""
+    for delta in deltas:
+        start += delta
+        if _may_abstain(start) is not None:
+            break
+        yield ""  # while nothing can be shown, the consumer gets control and may close
+    if _may_abstain(start):
+        yield Abstained()
+        yield from ("" for _ in deltas)
+    else:
+        yield from parse_citations(chain([start], deltas), sources=sources)
+    yield ends[0].usage
+    if ends[0].finish == "length":
+        yield Note("The model's answer was cut at its length limit (CITEWISE_MAX_OUTPUT_TOKENS).")
+
+
+def _text_of(stream: Iterable[str | Completion], ends: list[Completion]) -> Iterator[str]:
     """The stream's text; its end is put into `ends`."""
     for item in stream:
         if isinstance(item, Completion):

@@ -1,9 +1,10 @@
-"""Follow-up questions without a model: what the last turns were about is added to the words that are searched."""
+"""Follow-up questions: which ones lean on the turns before, and, without a model, the words to search them by."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
-from rag.domain import Turn
+from rag.domain import Turn, Usage
 from rag.keyword import analyze
 from rag.questions import find_names
 
@@ -20,6 +21,14 @@ _FEW_TERMS = 1
 """A question of at most this many terms and no name says too little to stand alone."""
 _TURNS = 2
 _MOST_WORDS = 24
+
+
+class Rewriter(Protocol):
+    """Who restates a follow-up question so that it stands alone."""
+
+    def rewrite(self, question: str, history: Sequence[Turn]) -> Iterator[str | Usage]:
+        """ "" while there is nothing yet, then the usage and the restated question; without one where that fails."""
+        ...
 
 
 def standalone_question(question: str, history: Sequence[Turn]) -> str:

@@ -1,6 +1,7 @@
-"""Prompts are files: this loads one, checks its placeholders and fills it in."""
+"""Prompts are files: this finds them, checks their placeholders and fills them in."""
 
 import hashlib
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,17 +10,31 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
+from rag.context import Context, source_text
 from rag.domain import Source, Turn
 from rag.errors import SettingsError
 from rag.tokens import count_tokens
 
 Message = Mapping[str, str]
 
-ANSWER_PLACEHOLDERS = {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})}
+PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "answer": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
+    "revise": {
+        "system": frozenset({"fence"}),
+        "user": frozenset({"fence", "sources", "question", "answer", "faults"}),
+    },
+    "standalone": {"system": frozenset({"fence"}), "user": frozenset({"fence", "conversation", "question"})},
+}
+"""The prompts there are, and what each of their files must hold."""
+IN_USE = {"answer": "v1", "revise": "v1", "standalone": "v1"}
+"""The version of each prompt that citewise sends."""
 RESERVE = 0.15
 """Share of the window that stays empty, as other models' tokens differ from ours by up to this much."""
 MESSAGE_TOKENS = 4
 """What a message costs beside its text (OpenAI's cookbook counts 3 to 4)."""
+REWRITE_TURNS = 3
+REWRITE_ANSWER_CHARS = 600
+"""How much of an earlier answer a question is restated by: its first characters name what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,67 +61,145 @@ class FilledPrompt:
     turns: int
 
 
-def load_prompt(
-    name: str, version: str, *, placeholders: Mapping[str, frozenset[str]], folder: Path | None = None
-) -> Prompt:
-    """Reads <folder>/<name>/<version>/{system,user}.md; without `folder`, from the package.
+def prompt_versions(name: str, *, folder: Path | None = None) -> tuple[str, ...]:
+    """The versions of a prompt in `folder` and in the package, v2 before v10; () for an unknown name."""
+    found = set()
+    for root in _roots(folder):
+        place = root.joinpath(name)
+        if name in PLACEHOLDERS and place.is_dir():
+            found |= {entry.name for entry in place.iterdir() if entry.is_dir() and entry.name[0] not in "._"}
+    return tuple(sorted(found, key=lambda version: [int(part) for part in re.findall(r"\d+", version)] or [0]))
 
-    Raises SettingsError where a file is missing, or has other placeholders than `placeholders` names for it.
+
+def is_own(name: str, version: str, *, folder: Path | None) -> bool:
+    """Whether the prompt comes from the user's `folder`."""
+    return folder is not None and folder.joinpath(name, version).is_dir()
+
+
+def load_prompt(name: str, version: str, *, folder: Path | None = None) -> Prompt:
+    """Reads <name>/<version>/{system,user}.md from `folder`, or from the package where `folder` has no such version.
+
+    Raises SettingsError where a file is missing, or has other placeholders than `PLACEHOLDERS` names for it.
     """
-    root: Traversable = files("prompts") if folder is None else folder
-    texts = {}
-    for role, wanted in placeholders.items():
-        path = root.joinpath(name, version, f"{role}.md")
-        if not path.is_file():
-            raise SettingsError(
-                f"There is no prompt file {path}.", fix="Set CITEWISE_PROMPTS to a folder laid out like citewise's own."
-            )
-        text = path.read_text("utf-8").strip()
-        template = Template(text)
-        found = set(template.get_identifiers())
-        if not template.is_valid() or found != wanted:
-            names = ", ".join(f"${name}" for name in sorted(wanted))
-            raise SettingsError(
-                f"The prompt {path} must hold the placeholders {names} and no other.", fix="Write a plain $ as $$."
-            )
-        texts[role] = text
+    root = folder if folder is not None and is_own(name, version, folder=folder) else files("prompts")
+    texts = {
+        role: _read(root.joinpath(name, version, f"{role}.md"), wanted) for role, wanted in PLACEHOLDERS[name].items()
+    }
     return Prompt(name, version, texts["system"], texts["user"])
 
 
 def fill_answer_prompt(
-    prompt: Prompt, *, question: str, sources: Sequence[Source], history: Sequence[Turn], budget: int
+    prompt: Prompt,
+    *,
+    question: str,
+    sources: Sequence[Source],
+    history: Sequence[Turn],
+    budget: int,
+    context: Context = "whole",
 ) -> FilledPrompt:
     """The messages for a question, at most `budget` tokens by our count, less the reserve.
 
     The question and the best source always stay; then come further sources, best first, and then earlier turns, the
     newest first. Each request has a fence of its own, which no source can know.
     """
-    fence = f"<<{secrets.token_hex(16)}>>"
-    system = Template(prompt.system).substitute(fence=fence)
-    room = int(budget * (1 - RESERVE)) - count_tokens(system) - count_tokens(prompt.user) - 3 * MESSAGE_TOKENS
-    room -= count_tokens(question) + 3 * count_tokens(fence)
-    texts: list[str] = []
-    for source in sources:
-        text = format_source(source)
-        room -= count_tokens(text) + 1
-        if texts and room < 0:
-            break
-        texts.append(text)
+    fence = _new_fence()
+    room = _room(prompt, budget=budget, fence=fence, texts=[question])
+    texts, room = _fitting_sources(sources, room=room, context=context)
     turns = _newest_turns(history, room=room)
-    user = Template(prompt.user).substitute(fence=fence, sources="\n\n".join(texts), question=question)
     earlier = [
         message
         for turn in turns
         for message in ({"role": "user", "content": turn.question}, {"role": "assistant", "content": turn.answer})
     ]
-    messages = ({"role": "system", "content": system}, *earlier, {"role": "user", "content": user})
-    return FilledPrompt(messages, sources=len(texts), turns=len(turns))
+    system, user = _messages(prompt, fence=fence, sources="\n\n".join(texts), question=question)
+    return FilledPrompt((system, *earlier, user), sources=len(texts), turns=len(turns))
 
 
-def format_source(source: Source) -> str:
+def fill_revise_prompt(
+    prompt: Prompt,
+    *,
+    question: str,
+    sources: Sequence[Source],
+    answer: str,
+    faults: Sequence[str],
+    budget: int,
+    context: Context = "whole",
+) -> FilledPrompt:
+    """The messages that ask for `answer` without its `faults`: it cites by the numbers of `sources`."""
+    fence, listed = _new_fence(), "\n".join(f"- {fault}" for fault in faults)
+    room = _room(prompt, budget=budget, fence=fence, texts=[question, answer, listed])
+    texts, _ = _fitting_sources(sources, room=room, context=context)
+    messages = _messages(
+        prompt, fence=fence, sources="\n\n".join(texts), question=question, answer=answer, faults=listed
+    )
+    return FilledPrompt(messages, sources=len(texts), turns=0)
+
+
+def fill_standalone_prompt(prompt: Prompt, *, question: str, history: Sequence[Turn], budget: int) -> FilledPrompt:
+    """The messages that ask for `question` to be restated without the last turns of `history`."""
+    fence = _new_fence()
+    recent = [Turn(turn.question, turn.answer[:REWRITE_ANSWER_CHARS]) for turn in history[-REWRITE_TURNS:]]
+    turns = _newest_turns(recent, room=_room(prompt, budget=budget, fence=fence, texts=[question]))
+    conversation = "\n\n".join(f"User: {turn.question}\nAssistant: {turn.answer}" for turn in turns)
+    messages = _messages(prompt, fence=fence, conversation=conversation, question=question)
+    return FilledPrompt(messages, sources=0, turns=len(turns))
+
+
+def format_source(source: Source, *, context: Context = "whole") -> str:
     """A source as the model reads it: its number, title and abstract."""
     title = f"{source.paper.title}\n" if source.paper.title else ""
-    return f"[{source.number}] {title}{source.paper.abstract}"
+    return f"[{source.number}] {title}{source_text(source, context=context)}"
+
+
+def _roots(folder: Path | None) -> list[Traversable]:
+    package = files("prompts")
+    return [package] if folder is None else [folder, package]
+
+
+def _read(path: Traversable, wanted: frozenset[str]) -> str:
+    if not path.is_file():
+        raise SettingsError(
+            f"There is no prompt file {path}.", fix="Set CITEWISE_PROMPTS to a folder laid out like citewise's own."
+        )
+    text = path.read_text("utf-8").strip()
+    template = Template(text)
+    if not template.is_valid() or set(template.get_identifiers()) != wanted:
+        names = ", ".join(f"${name}" for name in sorted(wanted))
+        raise SettingsError(
+            f"The prompt {path} must hold the placeholders {names} and no other.", fix="Write a plain $ as $$."
+        )
+    return text
+
+
+def _new_fence() -> str:
+    return f"<<{secrets.token_hex(16)}>>"
+
+
+def _room(prompt: Prompt, *, budget: int, fence: str, texts: Sequence[str]) -> int:
+    """Tokens of `budget`, less the reserve, that are left beside the prompt's own words and `texts`."""
+    own = f"{prompt.system}\n{prompt.user}"
+    fences = own.count("$fence") * count_tokens(fence)
+    return int(budget * (1 - RESERVE)) - count_tokens(own) - fences - sum(map(count_tokens, texts)) - 3 * MESSAGE_TOKENS
+
+
+def _messages(prompt: Prompt, *, fence: str, **values: str) -> tuple[Message, Message]:
+    return (
+        {"role": "system", "content": Template(prompt.system).substitute(fence=fence)},
+        {"role": "user", "content": Template(prompt.user).substitute(values, fence=fence)},
+    )
+
+
+def _fitting_sources(sources: Sequence[Source], *, room: int, context: Context) -> tuple[list[str], int]:
+    """The first source and those behind it that fit, as text, and the room that is left."""
+    texts: list[str] = []
+    for source in sources:
+        text = format_source(source, context=context)
+        left = room - count_tokens(text) - 1
+        if texts and left < 0:
+            break
+        texts.append(text)
+        room = left
+    return texts, room
 
 
 def _newest_turns(history: Sequence[Turn], *, room: int) -> list[Turn]:

@@ -1,11 +1,13 @@
 """Settings: environment variables with the prefix CITEWISE_, read once by `rag.wiring`."""
 
 from pathlib import Path
+from typing import Literal
 
 from platformdirs import user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from rag.context import ContextChoice
 from rag.domain import WriterChoice
 from rag.errors import SettingsError
 
@@ -31,14 +33,25 @@ class Settings(BaseSettings):
     """How many papers are retrieved for a question."""
     context_tokens: int = Field(default=4096, ge=512)
     """The model's context window in tokens; the prompt is cut to fit it, its lowest sources first."""
+    context: ContextChoice = "auto"
+    """What the model reads of the retrieved papers: whole abstracts, or of the lower ones the evidence alone; auto
+    gives the evidence to windows of up to 4,096 tokens."""
     max_output_tokens: int = Field(default=700, ge=16)
     """Longest answer of a chat model, in tokens."""
     deadline: float = Field(default=60.0, gt=0)
     """Seconds until a model call is given up, retries and streaming included."""
     first_token_timeout: float = Field(default=30.0, gt=0)
     """Seconds until the model's first token; raise it for a local server that loads its model first."""
+    rewrite: bool = True
+    """Whether a chat model restates a question that leans on earlier ones, in one short call of its own."""
+    revise: int = Field(default=0, ge=0, le=2)
+    """How often a chat model is asked to correct the sentences that the abstracts do not support."""
+    unsupported: Literal["mark", "drop"] = "mark"
+    """What becomes of sentences that the abstracts do not support: they are marked as such, or left out."""
+    private: bool = False
+    """Whether names, numbers, addresses and code names of questions are replaced before they leave for a model."""
     prompts: Path | None = None
-    """A folder of your own prompts, laid out like `prompts/`."""
+    """A folder of your own prompts, laid out like `prompts/`; what it does not hold is citewise's."""
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -1,6 +1,7 @@
 """The one place that builds real objects from settings: the embedder and the writer."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag.embedding import Embedder, MiniLMEmbedder
@@ -10,9 +11,15 @@ from rag.settings import Settings
 
 if TYPE_CHECKING:
     from rag.answering import Writer
+    from rag.chat_writer import Model
+    from rag.followup import Rewriter
     from rag.llm import Endpoint
+    from rag.private import Knows
+    from rag.revising import Reviser
 
-PROMPT_VERSION = "v1"
+Connect = Callable[["Endpoint"], "Model"]
+"""Makes the chat model at an endpoint."""
+SHORTEST_SECRET = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +60,80 @@ def build_endpoint(settings: Settings) -> "Endpoint":
     )
 
 
-def build_writer(settings: Settings) -> "Writer":
+def guarded(settings: Settings, *, knows: "Knows | None" = None, connect: Connect | None = None) -> Connect:
+    """How all chat models are made: behind the walls of `rag.guarding`, and of `rag.private` where it is set.
+
+    `knows` tells the words of the corpus, which need no stand-in. `connect` replaces the model that makes the calls.
+    """
+
+    def make(endpoint: "Endpoint") -> "Model":
+        from rag.guarding import GuardedModel
+        from rag.llm import ChatModel
+
+        model: Model = (connect or ChatModel)(endpoint)
+        if settings.private:
+            from rag.private import PrivateModel
+
+            model = PrivateModel(model, knows=knows or (lambda word: False))
+        secrets = (endpoint.api_key or "", *(endpoint.credentials or ()))
+        return GuardedModel(model, secrets=[secret for secret in secrets if len(secret) >= SHORTEST_SECRET])
+
+    return make
+
+
+def build_writer(settings: Settings, *, models: Connect | None = None) -> "Writer":
     """The writer that `settings` ask for, ready to write; nothing is sent yet."""
     if pick_writer(settings).name == "extractive":
         return ExtractiveWriter()
     from rag.chat_writer import ChatWriter
-    from rag.llm import ChatModel
-    from rag.prompting import ANSWER_PLACEHOLDERS, load_prompt
+    from rag.context import choose_context
+    from rag.guarding import GuardedWriter
+    from rag.prompting import IN_USE, load_prompt
 
     if settings.max_output_tokens >= settings.context_tokens:
         raise SettingsError(
             f"A window of {settings.context_tokens} tokens has no room for answers of {settings.max_output_tokens}.",
             fix="Lower CITEWISE_MAX_OUTPUT_TOKENS or raise CITEWISE_CONTEXT_TOKENS.",
         )
-    prompt = load_prompt("answer", PROMPT_VERSION, placeholders=ANSWER_PLACEHOLDERS, folder=settings.prompts)
-    return ChatWriter(
-        model=ChatModel(build_endpoint(settings)),
+    prompt = load_prompt("answer", IN_USE["answer"], folder=settings.prompts)
+    writer = ChatWriter(
+        model=(models or guarded(settings))(build_endpoint(settings)),
         prompt=prompt,
         context_tokens=settings.context_tokens,
         max_output_tokens=settings.max_output_tokens,
+        context=choose_context(settings.context, context_tokens=settings.context_tokens),
+    )
+    return GuardedWriter(writer)
+
+
+def build_rewriter(settings: Settings, *, models: Connect | None = None) -> "Rewriter | None":
+    """Who restates follow-up questions: a chat model where one writes, unless the settings say no."""
+    if pick_writer(settings).name == "extractive" or not settings.rewrite:
+        return None
+    from rag.prompting import IN_USE, load_prompt
+    from rag.rewriting import DEADLINE_SHARE, MAX_OUTPUT_TOKENS, ChatRewriter
+
+    endpoint = build_endpoint(settings)
+    short = replace(endpoint, max_output_tokens=MAX_OUTPUT_TOKENS, deadline=endpoint.deadline * DEADLINE_SHARE)
+    prompt = load_prompt("standalone", IN_USE["standalone"], folder=settings.prompts)
+    model = (models or guarded(settings))(short)
+    return ChatRewriter(model=model, prompt=prompt, context_tokens=settings.context_tokens)
+
+
+def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Reviser | None":
+    """Who corrects answers that the check finds wanting: a chat model where one writes and the settings ask for it."""
+    if pick_writer(settings).name == "extractive" or not settings.revise:
+        return None
+    from rag.chat_reviser import ChatReviser
+    from rag.context import choose_context
+    from rag.prompting import IN_USE, load_prompt
+
+    return ChatReviser(
+        model=(models or guarded(settings))(build_endpoint(settings)),
+        prompt=load_prompt("revise", IN_USE["revise"], folder=settings.prompts),
+        context_tokens=settings.context_tokens,
+        max_output_tokens=settings.max_output_tokens,
+        context=choose_context(settings.context, context_tokens=settings.context_tokens),
+        rounds=settings.revise,
+        deadline=settings.deadline,
     )

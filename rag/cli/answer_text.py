@@ -24,6 +24,17 @@ def safe_stream(events: Iterator[Event], *, out: "Console") -> Iterator[Event]:
         yield event
 
 
+def print_revision(answer: Answer, *, shown: str, out: "Console") -> None:
+    """The answer anew where it says another thing than the text that was shown as it came."""
+    text = answer.text
+    for marker in reversed(answer.markers):
+        text = text[: marker.span.start] + text[marker.span.end :]
+    if "".join(text.split()) == "".join(shown.split()):
+        return
+    out.print("\n\nThe text above is withdrawn." + (" The answer is now:" if text else ""), style="bold yellow")
+    out.print(safe(answer.text), end="", soft_wrap=True)
+
+
 def print_outcome(answer: Answer, *, out: "Console") -> None:
     """What a reader must know of the outcome: nothing for a good answer, else what was not found or went wrong."""
     if answer.text:

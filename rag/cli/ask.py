@@ -8,6 +8,7 @@ import typer
 from rag.cli.screen import (
     EXIT_FAILED,
     EXIT_NOT_IN_CORPUS,
+    ContextOption,
     CorpusOption,
     HomeOption,
     JsonOption,
@@ -19,9 +20,16 @@ from rag.cli.screen import (
 if TYPE_CHECKING:
     from rag.assistant import Assistant
     from rag.domain import Answer
+    from rag.settings import Settings
 
 QUESTION_HELP = (
     "The question; - reads one a line from standard input: plain text, or JSON with question, id, history, corpus."
+)
+
+PRIVATE_HELP = (
+    "Send a model stand-ins for the names, numbers, addresses and code names of the question, and restore them in the "
+    "answer. Does not hide the abstracts that are sent, the topic, plain words, or how you write. "
+    "[default: CITEWISE_PRIVATE]"
 )
 
 
@@ -33,12 +41,22 @@ def ask(
     k: Annotated[
         int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
     ] = None,
+    context: ContextOption = None,
     as_json: JsonOption = False,
+    private: Annotated[
+        bool | None, typer.Option("--private/--no-private", help=PRIVATE_HELP, show_default=False)
+    ] = None,
+    show_request: Annotated[
+        bool, typer.Option("--show-request", help="Print the JSON that a model would be sent, and send nothing.")
+    ] = False,
 ) -> None:
     """Answer a question with citations. Exit code 0: answered, 3: not in the corpus, 1: failed, 2: usage."""
     from rag.settings import load_settings
 
-    settings = load_settings(home=home, corpus=corpus, writer=writer, k=k)
+    settings = load_settings(home=home, corpus=corpus, writer=writer, k=k, context=context, private=private)
+    if show_request:
+        _show_request(question, settings)
+        raise typer.Exit(0)
     if question == "-":
         if not as_json:
             raise typer.BadParameter("reading questions from standard input prints JSON: add --json", param_hint="-")
@@ -59,6 +77,25 @@ def ask(
     raise typer.Exit(exit_code(answer))
 
 
+def _show_request(question: str, settings: "Settings") -> None:
+    """Prints the requests that would be sent, one JSON object a line."""
+    from rag.answer_json import dump
+    from rag.assistant import Assistant
+    from rag.request_preview import RequestPreview
+
+    bodies: list[dict[str, object]] = []
+    with progress_bar() as on_progress:
+        assistant = Assistant.from_settings(
+            settings, on_progress=on_progress, connect=lambda endpoint: RequestPreview(endpoint, bodies)
+        )
+    assistant.ask(question)
+    for body in bodies:
+        print(dump(body))
+    if not bodies:
+        reason = "no abstract bears on it" if assistant.writer_name == "chat" else "no model writes the answer"
+        console(stderr=True).print(f"Nothing would be sent: {reason}.")
+
+
 def exit_code(answer: "Answer") -> int:
     """What the shell is told of an outcome."""
     return {"answered": 0, "not_in_corpus": EXIT_NOT_IN_CORPUS, "failed": EXIT_FAILED}[answer.outcome]
@@ -66,12 +103,16 @@ def exit_code(answer: "Answer") -> int:
 
 def _show_live(assistant: "Assistant", question: str) -> "Answer":
     """Prints the answer as it comes, then its citations and how it was made."""
-    from rag.cli.answer_text import print_ending, print_outcome, safe_stream
-    from rag.domain import Finished
+    from rag.cli.answer_text import print_ending, print_outcome, print_revision, safe_stream
+    from rag.domain import Finished, TextPart
 
     events = assistant.stream(question)
+    shown = ""
     for event in safe_stream(events, out=console()):
+        if isinstance(event, TextPart):
+            shown += event.text
         if isinstance(event, Finished):
+            print_revision(event.answer, shown=shown, out=console())
             print_outcome(event.answer, out=console())
             print_ending(event.answer, out=console())
             return event.answer

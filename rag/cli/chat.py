@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from rag.cli.screen import CorpusOption, HomeOption, WriterOption, console, progress_bar
+from rag.cli.screen import ContextOption, CorpusOption, HomeOption, WriterOption, console, progress_bar
 from rag.errors import SettingsError
 
 
@@ -12,6 +12,7 @@ def chat(
     corpus: CorpusOption = None,
     home: HomeOption = None,
     writer: WriterOption = None,
+    context: ContextOption = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)] = 7860,
     root_path: Annotated[str, typer.Option("--root-path", help="Path behind a reverse proxy, such as /qa.")] = "",
@@ -26,7 +27,7 @@ def chat(
     from ui.server import serve
 
     login = _login(auth)
-    settings = load_settings(home=home, corpus=corpus, writer=writer)
+    settings = load_settings(home=home, corpus=corpus, writer=writer, context=context)
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(settings, on_progress=on_progress)
     console(stderr=True).print(

@@ -1,6 +1,5 @@
 """What the commands share: exit codes, options, progress, and text that is safe to print on a terminal."""
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag.cleaning import without_invisible
+from rag.context import ContextChoice
 from rag.domain import WriterChoice
 from rag.errors import CitewiseError
 
@@ -23,6 +24,9 @@ HomeOption = Annotated[
     Path | None, typer.Option("--home", help="Where corpora are kept. [default: CITEWISE_HOME]", file_okay=False)
 ]
 WriterOption = Annotated[WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")]
+ContextOption = Annotated[
+    ContextChoice | None, typer.Option("--context", help="What a model reads. [default: CITEWISE_CONTEXT]")
+]
 PapersOption = Annotated[
     int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
 ]
@@ -30,15 +34,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object
 
 Progress = Callable[[int, int, str], None]
 
-# C0 and C1 controls but tab and line feed; zero-width, bidirectional and tag characters.
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
-)
-
 
 def safe(text: str) -> str:
     """`text` without the characters that could steer a terminal or hide in it."""
-    return _UNSAFE.sub("", text)
+    return without_invisible(text)
 
 
 @lru_cache(maxsize=2)

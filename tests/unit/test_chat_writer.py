@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from rag.chat_writer import ChatWriter
-from rag.domain import Abstained, Cite, Note, Piece, Removed, Source, Usage
-from rag.llm import Completion
-from rag.prompting import ANSWER_PLACEHOLDERS, Message, load_prompt
+from rag.domain import Abstained, Cite, Note, Piece, Removed, Source, Turn, Usage
+from rag.llm import Completion, PromptTooLong
+from rag.prompting import Message, load_prompt
 from rag.questions import read_question
+from rag.tokens import count_tokens
 from tests.builders import paper
 
 
@@ -30,7 +31,7 @@ class Model:
 def write(*deltas: str, finish: str = "stop", context_tokens: int = 4096, count: int = 2) -> list[Piece]:
     writer = ChatWriter(
         model=Model(*deltas, finish=finish),
-        prompt=load_prompt("answer", "v1", placeholders=ANSWER_PLACEHOLDERS),
+        prompt=load_prompt("answer", "v1"),
         context_tokens=context_tokens,
         max_output_tokens=200,
     )
@@ -84,3 +85,67 @@ def test_while_nothing_can_be_shown_the_consumer_gets_control() -> None:
     pieces = write("", "Not", "", " in", " truth", "", ": it decays [", "", "1].")
     assert pieces.count("") >= 5
     assert text(pieces) == "Not in truth: it decays."
+
+
+class Overflowing(Model):
+    """Refuses the first prompts as too long, then streams; `prompts` keeps what it was sent."""
+
+    def __init__(self, *deltas: str, refusals: int, n_ctx: int | None = None) -> None:
+        super().__init__(*deltas)
+        self._refusals, self._n_ctx = refusals, n_ctx
+        self.prompts: list[str] = []
+
+    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+        self.prompts.append("\n".join(message["content"] for message in messages))
+        yield ""
+        if len(self.prompts) <= self._refusals:
+            raise PromptTooLong("It is too long.", fix="Shorten it.", kind="context_too_long", n_ctx=self._n_ctx)
+        yield from super().stream(messages)
+
+
+def overflow(model: Overflowing, *, count: int = 8, turns: int = 0, abstract: str = "word " * 30) -> Iterator[Piece]:
+    writer = ChatWriter(
+        model=model,
+        prompt=load_prompt("answer", "v1"),
+        context_tokens=4096,
+        max_output_tokens=200,
+    )
+    given = [Source(number, paper(f"p{number}", abstract=abstract), ()) for number in range(1, count + 1)]
+    history = [Turn(f"question {number}?", "An answer.") for number in range(1, turns + 1)]
+    return writer.write(read_question("What?"), sources=given, history=history)
+
+
+def test_a_prompt_that_is_too_long_loses_the_lower_half_of_its_sources_and_its_older_turns() -> None:
+    model = Overflowing("It decays [4]. Or so [5].", refusals=1)
+    pieces = list(overflow(model, count=7, turns=3))
+    assert "[7] " in model.prompts[0]
+    assert "[4] " in model.prompts[1]
+    assert "[5] " not in model.prompts[1]
+    assert "question 3?" in model.prompts[1]
+    assert "question 2?" not in model.prompts[1]
+    assert [piece for piece in pieces if isinstance(piece, Cite | Removed)] == [Cite(4), Removed("[5]")]
+    assert [piece for piece in pieces if isinstance(piece, Usage)] == [Usage(0, 0, 1), Usage(10, 5, 1)]
+    notes = [piece.text for piece in pieces if isinstance(piece, Note)]
+    assert "from 7 papers to 4 and from 3 earlier turns to 1" in notes[0]
+
+
+def test_a_window_that_the_server_tells_is_kept_to() -> None:
+    model = Overflowing("It decays [1].", refusals=1, n_ctx=1000)
+    list(overflow(model, abstract="word " * 120))
+    assert count_tokens(model.prompts[1]) <= 800
+    assert "[2] " in model.prompts[1]
+    assert "[4] " not in model.prompts[1]
+
+
+def test_a_second_overflow_is_the_failure_and_the_shortening_is_told() -> None:
+    pieces: list[Piece] = []
+    with pytest.raises(PromptTooLong):
+        pieces.extend(overflow(Overflowing(refusals=2)))
+    assert "shortened" in next(piece.text for piece in pieces if isinstance(piece, Note))
+
+
+def test_where_there_is_nothing_to_leave_out_nothing_is_sent_again() -> None:
+    model = Overflowing(refusals=2)
+    with pytest.raises(PromptTooLong):
+        list(overflow(model, count=1))
+    assert len(model.prompts) == 1
