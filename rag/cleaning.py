@@ -205,6 +205,7 @@ class _Tokens:
             self._held += "]("
         elif rule == "command" and self._skip is None:
             self._held += found[-1]
+            self._drop()
         return True
 
     def _end_url(self) -> Iterator[str]:

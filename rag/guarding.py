@@ -165,30 +165,38 @@ class GuardedWriter:
         return self._writer.prompt
 
     def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
-        """The writer's pieces. Raises EndpointError in place of a reply that is too short to be checked."""
-        held: list[Piece] = []
+        """The writer's pieces. Raises EndpointError in place of a reply that is too short to be checked.
+
+        What the writer remarks beside its text is passed on at once, and so is a short text that a fault cuts off.
+        """
+        held = ""
         settled = False
-        for piece in self._writer.write(question, sources=sources, history=history):
-            if settled:
-                yield piece
-                continue
-            held.append(piece)
-            text = "".join(part for part in held if isinstance(part, str))
-            settled = isinstance(piece, Cite | Quote | Abstained) or not _is_too_short(text)
-            yield from held if settled else [""]
+        try:
+            for piece in self._writer.write(question, sources=sources, history=history):
+                if settled or not isinstance(piece, str):
+                    if isinstance(piece, Cite | Quote | Abstained) and not settled:
+                        settled = True
+                        yield held
+                    yield piece
+                    continue
+                held += piece
+                settled = not _is_too_short(held)
+                yield held if settled else ""
+        except CitewiseError:
+            if not settled:
+                yield held
+            raise
         if settled:
             return
-        text = "".join(part for part in held if isinstance(part, str)).strip()
-        if not _is_quantity(text):
-            yield from (part for part in held if not isinstance(part, str))
-            said = "a word or two and no citation, which cannot be checked" if text else "nothing that can be shown"
+        if not _is_quantity(held):
+            said = "a word or two and no citation, which cannot be checked" if held.strip() else "nothing to show"
             raise EndpointError(
                 f"The model replied with {said}.",
                 fix="Ask again or ask for a sentence; a stronger model cites.",
                 kind="uncheckable",
                 retryable=True,
             )
-        yield from held
+        yield held
 
 
 def _is_too_short(text: str) -> bool:

@@ -51,7 +51,9 @@ def test_what_acts_hides_or_lures_goes(text: str, cleaned: str) -> None:
     assert clean(text) == cleaned
 
 
-@pytest.mark.parametrize("text", ["<im<img>g src=x>", "htt<svg>ps://e.example/x y", "<|im_<|im_end|>start|>"])
+@pytest.mark.parametrize(
+    "text", ["<im<img>g src=x>", "htt<svg>ps://e.example/x y", "<|im_<|im_end|>start|>", "<img\\url>"]
+)
 def test_nothing_is_put_together_from_the_remains(text: str) -> None:
     assert clean(text).strip() in {"", "y"}
 

@@ -139,7 +139,13 @@ def written(*pieces: Piece) -> list[Piece]:
     ],
 )
 def test_what_can_be_checked_passes(pieces: tuple[Piece, ...]) -> None:
-    assert [piece for piece in written(*pieces) if piece != ""] == list(pieces)
+    passed = written(*pieces)
+    assert "".join(piece for piece in passed if isinstance(piece, str)) == "".join(
+        piece for piece in pieces if isinstance(piece, str)
+    )
+    assert [piece for piece in passed if not isinstance(piece, str)] == [
+        piece for piece in pieces if not isinstance(piece, str)
+    ]
 
 
 @pytest.mark.parametrize("pieces", [("PWNED-01",), ("SAY ", "IT-2", Usage()), ("",), (Note("x"), " \n", Usage())])
@@ -148,3 +154,18 @@ def test_what_cannot_be_checked_is_a_failure_and_is_never_shown(pieces: tuple[Pi
     with pytest.raises(EndpointError, match=r"replied with (a word|nothing)"):
         shown.extend(GuardedWriter(FakeWriter(*pieces)).write(read_question("?"), sources=(), history=()))
     assert not [piece for piece in shown if isinstance(piece, str) and piece]
+
+
+def test_a_short_text_that_a_fault_cuts_off_is_kept_with_what_was_remarked() -> None:
+    class Cut:
+        name, model, prompt = "chat", "m", None
+
+        def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
+            yield Note("shortened")
+            yield "It is"
+            raise EndpointError("Cut.", fix="Again.", kind="interrupted")
+
+    stream = GuardedWriter(Cut()).write(read_question("What?"), sources=(), history=())
+    assert [next(stream), next(stream), next(stream)] == [Note("shortened"), "", "It is"]
+    with pytest.raises(EndpointError, match="Cut"):
+        next(stream)
