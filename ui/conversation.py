@@ -71,4 +71,6 @@ def _follow(events: Iterator[Event], messages: tuple[Message, ...], clock: Calla
             parts.append(event)
             if clock() - shown_at >= SECONDS_BETWEEN_UPDATES:
                 shown_at = clock()
-                yield View((*messages, ("assistant", streaming_markdown(parts))))
+                # Empty parts, while a model is silent, only give control: no bubble stands empty.
+                text = streaming_markdown(parts)
+                yield View((*messages, ("assistant", text)) if text.strip() else messages)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rag.domain import Event, Turn
+from rag.domain import Event, TextPart, Turn
 from tests.browser.fake_assistant import FakeAssistant
 from ui.conversation import Message, View, converse
 
@@ -84,3 +84,14 @@ def test_the_finished_message_is_the_streamed_one_but_for_the_support() -> None:
     assert "-pending" in streamed
     assert "-pending" not in finished
     assert finished.split("[1](")[0] == streamed.split("[1](")[0]
+
+
+def test_while_the_model_is_silent_there_is_no_empty_bubble() -> None:
+    class Silent(FakeAssistant):
+        def stream(self, question: str, *, history: Sequence[Turn] = ()) -> Iterator[Event]:
+            yield TextPart("")
+            yield TextPart("Now.")
+
+    silent: Any = Silent()
+    shown = list(converse(silent, "Q?", before=(), clock=ticking(1.0)))
+    assert [len(view.messages) for view in shown] == [1, 1, 2]
