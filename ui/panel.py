@@ -27,11 +27,13 @@ def sources_panel(answer: Answer) -> str:
     """The cited papers in reading order, then what else was read; without an answer, the papers that were found."""
     cited = {citation.paper.paper_id for citation in answer.citations}
     rest = [hit for hit in answer.retrieved if hit.paper.paper_id not in cited]
-    if answer.outcome != "answered":
-        heading = "Nearest abstracts" if answer.outcome == "not_in_corpus" else "Abstracts found"
+    if answer.outcome == "not_in_corpus":
         note = "Not evidence: none of these was found to answer the question." if rest else "Nothing was found."
-        return f'<h2>{heading}</h2><p class="note">{note}</p>{_paper_links(rest)}'
+        return f'<h2>Nearest abstracts</h2><p class="note">{note}</p>{_paper_links(rest)}'
     cards = "".join(_citation_card(citation) for citation in answer.citations)
+    if answer.outcome == "failed":
+        note = "Found for the question; no answer was finished from them." if answer.retrieved else "Nothing was found."
+        return f'<h2>Abstracts found</h2><p class="note">{note}</p>{cards}{_paper_links(rest)}'
     also = (
         f"<details><summary>Also read ({len(rest)}), not cited</summary>{_paper_links(rest)}</details>" if rest else ""
     )

@@ -369,3 +369,13 @@ def test_the_status_line_says_what_happened() -> None:
 def test_escaped_markdown_is_the_text_again_once_decoded() -> None:
     text = 'a*b_c`[d](e)!<f>&amp;\\g#h|i~j"k https://l @m'
     assert html.unescape(escape_markdown(text)) == text
+
+
+def test_a_failed_answer_shows_what_it_cited_and_what_was_found_and_calls_neither_evidence() -> None:
+    given = answer("Half [[1]]", [("Half", (1,), "supported")], outcome="failed", problem="Cut.", fix="Wait.")
+    shown = sources_panel(given)
+    assert "no answer was finished" in shown
+    assert "Not evidence" not in shown
+    assert given.citations[0].paper.title in shown
+    refused = sources_panel(replace(given, outcome="not_in_corpus", citations=()))
+    assert "Not evidence" in refused
