@@ -142,7 +142,9 @@ def _unsupported_note(sentence: AnswerSentence) -> str:
 
 def not_in_corpus_markdown(answer: Answer) -> str:
     """The message where the corpus holds no answer; the nearest papers are named as what they are."""
-    said = " ".join(answer.text.split()) or "No abstract in this corpus answers the question."
+    said = " ".join(
+        [" ".join(answer.text.split()) or "No abstract in this corpus answers the question.", *answer.notes]
+    )
     box = f'<div class="outcome absent"><strong>Not in these abstracts</strong><br>{escape_html(said)}</div>'
     nearest = [hit.paper for hit in answer.retrieved[:5]]
     links = [f"- [{_label_markdown(paper)}]({cite_href(paper.paper_id, (), 'nearest')})" for paper in nearest]

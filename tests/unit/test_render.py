@@ -379,3 +379,8 @@ def test_a_failed_answer_shows_what_it_cited_and_what_was_found_and_calls_neithe
     assert given.citations[0].paper.title in shown
     refused = sources_panel(replace(given, outcome="not_in_corpus", citations=()))
     assert "Not evidence" in refused
+
+
+def test_what_the_nearest_abstract_does_not_say_stands_in_the_answer() -> None:
+    given = answer("", [], outcome="not_in_corpus", citations=(), notes=("It does not mention “accuracy”.",))
+    assert "answers the question. It does not mention “accuracy”." in message_markdown(given)
