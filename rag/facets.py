@@ -1,15 +1,14 @@
 """What papers can be filtered by, as compact columns of a whole corpus: the rows that pass, and which names it has."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag.domain import Paper
-from rag.filters import Filters, fold, fold_name, has_words, in_category
+from rag.filters import Filters, fold, fold_name
 
-Rows = NDArray[np.int32]
 _UNKNOWN_YEAR = -1
 _YEAR_IN_VENUE = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -19,20 +18,25 @@ class Facets:
 
     def __init__(self, papers: Iterable[Paper]) -> None:
         years: list[int] = []
-        titles: list[str] = []
-        authors, venues, categories, ids = _Column(), _Column(), _Column(), _Column()
+        columns: tuple[dict[str, list[int]], ...] = ({}, {}, {}, {}, {})
         for row, paper in enumerate(papers):
             years.append(_UNKNOWN_YEAR if paper.year is None else paper.year)
-            titles.append(fold(paper.title))
-            authors.add(row, map(fold_name, paper.authors))
-            venues.add(row, [fold(paper.venue)] if paper.venue else [])
-            categories.add(row, map(fold, paper.categories))
-            ids.add(row, filter(None, (paper.paper_id, paper.arxiv_id)))
-        self._years, self._titles = np.array(years, dtype=np.int32), titles
-        self._authors, self._venues = authors.rows(), venues.rows()
-        self._categories, self._ids = categories.rows(), ids.rows()
-        self._last_names = {name.rsplit(" ", 1)[-1] for name in self._authors}
-        self._venue_names = {*self._venues, *(fold(_YEAR_IN_VENUE.sub("", venue)) for venue in self._venues)} - {""}
+            ids = (paper.paper_id, *([paper.arxiv_id] if paper.arxiv_id else []))
+            values = (
+                map(fold_name, paper.authors),
+                [fold(paper.venue or "")],
+                map(fold, paper.categories),
+                [fold(paper.title)],
+                ids,
+            )
+            for column, of_paper in zip(columns, values, strict=True):
+                for value in of_paper:
+                    column.setdefault(value, []).append(row)
+        self._years = np.array(years, dtype=np.int32)
+        self._authors, self._venues, self._categories, self._titles = map(_Column, columns[:4])
+        self._ids = columns[4]
+        self._last_names = {name.rsplit(" ", 1)[-1] for name in columns[0]} - {""}
+        self._venue_names = {*columns[1], *(fold(_YEAR_IN_VENUE.sub("", venue)) for venue in columns[1])} - {""}
 
     @property
     def has_years(self) -> bool:
@@ -57,37 +61,44 @@ class Facets:
         if filters.years:
             known = self._years != _UNKNOWN_YEAR
             mask &= known & (self._years >= filters.years[0]) & (self._years <= filters.years[1])
-        for wanted, column, passes in (
-            (list(map(fold_name, filters.authors)), self._authors, has_words),
-            (list(map(fold, filters.venues)), self._venues, has_words),
-            (list(map(fold, filters.categories)), self._categories, in_category),
-            (filters.ids, self._ids, str.__eq__),
-        ):
-            if wanted:
-                mask &= self._any(column, wanted, passes)
-        for words in map(fold, filters.title_words):
-            mask &= np.fromiter((has_words(title, words) for title in self._titles), np.bool_, len(mask))
+        if filters.authors:
+            mask &= self._flags(self._authors.rows_with(fold_name(name)) for name in filters.authors)
+        if filters.venues:
+            mask &= self._flags(self._venues.rows_with(fold(venue)) for venue in filters.venues)
+        if filters.categories:
+            mask &= self._flags(self._categories.rows_with(fold(name), first=True) for name in filters.categories)
+        if filters.ids:
+            mask &= self._flags(self._ids.get(paper_id, []) for paper_id in filters.ids)
+        for words in filters.title_words:
+            mask &= self._flags([self._titles.rows_with(fold(words))])
         return mask
 
-    def _any(
-        self, column: Mapping[str, Rows], wanted: Sequence[str], passes: Callable[[str, str], bool]
-    ) -> NDArray[np.bool_]:
+    def _flags(self, chosen: Iterable[list[int]]) -> NDArray[np.bool_]:
         mask = np.zeros(len(self._years), dtype=np.bool_)
-        for value, rows in column.items():
-            if any(passes(value, want) for want in wanted):
-                mask[rows] = True
+        for rows in chosen:
+            mask[rows] = True
         return mask
 
 
 class _Column:
-    """Collects the rows of each value."""
+    """Folded values with their rows, in one text, so that words are found in 200,000 of them in milliseconds."""
 
-    def __init__(self) -> None:
-        self._rows: dict[str, list[int]] = {}
+    def __init__(self, rows: Mapping[str, list[int]]) -> None:
+        self._places = {value: place for place, value in enumerate(rows)}
+        self._rows = list(rows.values())
+        self._text = "".join(f"\n {value} " for value in rows) + "\n"
+        self._starts = np.cumsum([0, *(len(value) + 3 for value in rows)])
 
-    def add(self, row: int, values: Iterable[str]) -> None:
-        for value in values:
-            self._rows.setdefault(value, []).append(row)
+    def __contains__(self, value: object) -> bool:
+        return value in self._places
 
-    def rows(self) -> dict[str, Rows]:
-        return {value: np.array(rows, dtype=np.int32) for value, rows in self._rows.items()}
+    def rows_with(self, words: str, *, first: bool = False) -> list[int]:
+        """Rows of the values that hold `words` (whole, in their order), or, with `first`, that begin with them."""
+        rows: list[int] = []
+        wanted = ("\n" if first else "") + f" {words} "
+        at = self._text.find(wanted) if words else -1
+        while at >= 0:
+            place = int(np.searchsorted(self._starts, at, side="right")) - 1
+            rows += self._rows[place]
+            at = self._text.find(wanted, int(self._starts[place + 1]))
+        return rows

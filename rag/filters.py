@@ -56,6 +56,8 @@ def matches(paper: Paper, filters: Filters) -> bool:
 
 def fold(text: str) -> str:
     """The words of `text` without case, accents and punctuation, single spaces between them."""
+    if text.isascii():
+        return " ".join(_WORD.findall(text.lower()))
     decomposed = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
     return " ".join(_WORD.findall("".join(char for char in decomposed if not unicodedata.combining(char))))
 
