@@ -27,7 +27,7 @@ _PROBES = 3
 """Rows that must find themselves before Chroma is trusted to answer."""
 
 EXACT_CHUNKS = 20_000
-"""Up to so many chunks that may be given are compared one by one, which takes some 10 ms and misses none."""
+"""Up to so many chunks that may be given are compared one by one, which takes some 20 ms and misses none."""
 WIDEST = 1_000
 """Most chunks asked of Chroma, whose search list is as long."""
 
