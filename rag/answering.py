@@ -37,11 +37,13 @@ from rag.domain import (
 from rag.embedding import Embedder
 from rag.errors import CitewiseError
 from rag.evidence import rank_sentences
+from rag.filters import Filters
 from rag.followup import Rewriter, leans_on_history, standalone_question
 from rag.keyword import analyze
 from rag.questions import Question, read_question
 from rag.retrieval import HybridRetriever
 from rag.revising import Reviser, drop_unsupported, revise, total_usage
+from rag.scoping import Scope, scope_question
 from rag.support import best_citations, check_support
 
 LONGEST_ACRONYM = 3
@@ -76,6 +78,7 @@ class _Draft:
     retrieved: tuple[ScoredPaper, ...] = ()
     sources: tuple[Source, ...] = ()
     pieces: list[Piece] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
     retrieve_ms: float | None = None
     first_token_ms: float | None = None
 
@@ -92,6 +95,7 @@ def answer_question(
     retriever: HybridRetriever,
     writer: Writer,
     k: int,
+    filters: Filters | None = None,
     rewriter: Rewriter | None = None,
     reviser: Reviser | None = None,
     drops_unsupported: bool = False,
@@ -100,17 +104,19 @@ def answer_question(
 
     Empty TextParts, also in front of Retrieved, give the consumer control while a model is silent. A fault of the
     writer ends in an answer whose outcome is "failed", which keeps the text that had come before. What is revised or
-    dropped after the check is seen in Finished alone.
+    dropped after the check is seen in Finished alone. Without `filters`, those that the question names are taken.
     """
     draft = _Draft(question, standalone_question(question, history), time.perf_counter())
     if rewriter and history and leans_on_history(question):
         yield from _rewrite(draft, history, rewriter=rewriter)
-    draft.retrieved = retriever.search(draft.searched, k=k)
+    scope = scope_question(draft.searched, corpus=corpus, filters=filters)
+    draft.notes = (scope.note,) if scope.note else ()
+    draft.retrieved = retriever.search(draft.searched, k=k, allowed=scope.allowed)
     asked = read_question(draft.searched)
     draft.sources = find_evidence(asked, draft.retrieved, corpus=corpus, embedder=embedder)
     draft.retrieve_ms = draft.milliseconds()
     yield Retrieved(draft.searched, draft.retrieved)
-    if not bears_on(asked, draft.sources, retrieved=draft.retrieved, idf=corpus.keyword.idf):
+    if not _bears_on(draft, scope, corpus=corpus):
         yield Finished(_finish(draft, "not_in_corpus", writer=writer, corpus=corpus))
         return
     try:
@@ -132,6 +138,14 @@ def answer_question(
     if drops_unsupported:
         draft.pieces = drop_unsupported(draft.pieces, check=check)
     yield Finished(check(draft.pieces))
+
+
+def _bears_on(draft: _Draft, scope: Scope, *, corpus: Corpus) -> bool:
+    """Whether what was retrieved bears on the question; what the filters say already is no part of it."""
+    if scope.lists_all and draft.sources:
+        return True
+    topic = read_question(scope.topic)
+    return bears_on(topic, draft.sources, retrieved=draft.retrieved, idf=corpus.keyword.idf)
 
 
 def _rewrite(draft: _Draft, history: Sequence[Turn], *, rewriter: Rewriter) -> Iterator[Event]:
@@ -234,7 +248,7 @@ def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) 
         usage=total_usage(draft.pieces),
         timings=Timings(draft.retrieve_ms, draft.first_token_ms, total),
         removed_markers=assembled.removed_markers,
-        notes=(*(piece.text for piece in draft.pieces if isinstance(piece, Note)), *_notes_on(added)),
+        notes=(*draft.notes, *(piece.text for piece in draft.pieces if isinstance(piece, Note)), *_notes_on(added)),
     )
 
 

@@ -9,11 +9,13 @@ from rag.corpus import Corpus
 from rag.domain import Answer, Event, Finished, Paper, ScoredPaper, Turn, WriterChoice
 from rag.embedding import Embedder
 from rag.errors import InputError
+from rag.filters import Filters
 from rag.followup import Rewriter
 from rag.ingest import ensure_corpus
 from rag.keyword import analyze
 from rag.retrieval import HybridRetriever
 from rag.revising import Reviser
+from rag.scoping import Scope, scope_question
 from rag.settings import Settings, load_settings
 from rag.wiring import Connect, build_embedder, build_reviser, build_rewriter, build_writer, guarded
 
@@ -90,14 +92,18 @@ class Assistant:
         """The chat model's name, None without one."""
         return self._writer.model
 
-    def ask(self, question: str, *, history: Sequence[Turn] = ()) -> Answer:
-        """The checked answer to `question`, asked behind the turns of `history`, oldest first."""
-        for event in self.stream(question, history=history):
+    def ask(self, question: str, *, history: Sequence[Turn] = (), filters: Filters | None = None) -> Answer:
+        """The checked answer to `question`, asked behind the turns of `history`, oldest first.
+
+        Only papers that pass `filters` are read; without them, those that the question itself names ("papers by ...").
+        `Filters()` reads all.
+        """
+        for event in self.stream(question, history=history, filters=filters):
             if isinstance(event, Finished):
                 return event.answer
         raise AssertionError("the stream of an answer ends with Finished")
 
-    def stream(self, question: str, *, history: Sequence[Turn] = ()) -> Iterator[Event]:
+    def stream(self, question: str, *, history: Sequence[Turn] = (), filters: Filters | None = None) -> Iterator[Event]:
         """The same as it comes: Retrieved, TextPart and Cited, then one Finished. Closing it stops the model's call.
 
         Raises InputError for an empty question or one of more than 4,000 characters.
@@ -110,14 +116,20 @@ class Assistant:
             retriever=self._retriever,
             writer=self._writer,
             k=self._k,
+            filters=filters,
             rewriter=self._rewriter,
             reviser=self._reviser,
             drops_unsupported=self._drops_unsupported,
         )
 
-    def search(self, query: str, *, k: int | None = None) -> tuple[ScoredPaper, ...]:
-        """The `k` best papers for `query`, best first, with the score of each stage."""
-        return self._retriever.search(_checked(query), k=k or self._k)
+    def search(self, query: str, *, k: int | None = None, filters: Filters | None = None) -> tuple[ScoredPaper, ...]:
+        """The `k` best papers for `query`, best first, with the score of each stage. `filters` are as for `ask`."""
+        clean = _checked(query)
+        return self._retriever.search(clean, k=k or self._k, allowed=self.scope(clean, filters=filters).allowed)
+
+    def scope(self, question: str, *, filters: Filters | None = None) -> Scope:
+        """Which papers `ask` and `search` would search, and a note that says so."""
+        return scope_question(_checked(question), corpus=self.corpus, filters=filters)
 
     def example_questions(self, *, n: int = 4) -> tuple[str, ...]:
         """Up to `n` questions that the corpus can answer, spread over it."""

@@ -15,6 +15,7 @@ from rag import generation as files
 from rag.domain import Paper
 from rag.embedding import Vectors
 from rag.errors import CorpusError
+from rag.facets import Facets
 from rag.generation import Manifest
 from rag.keyword import KeywordIndex
 from rag.record_file import RecordFile
@@ -24,6 +25,11 @@ logger = logging.getLogger(__name__)
 
 _PROBES = 3
 """Rows that must find themselves before Chroma is trusted to answer."""
+
+EXACT_CHUNKS = 20_000
+"""Up to so many chunks that may be given are compared one by one, which takes some 20 ms and misses none."""
+WIDEST = 1_000
+"""Most chunks asked of Chroma, whose search list is as long."""
 
 
 class ChunkHits(NamedTuple):
@@ -80,16 +86,39 @@ class Corpus:
         vector: Vectors = self._title_vectors[row].astype(np.float32)
         return vector
 
-    def nearest_chunks(self, vector: Vectors, *, n: int) -> ChunkHits:
+    @cached_property
+    def facets(self) -> Facets:
+        """What papers are filtered by. Made when first asked for, by reading every record once."""
+        return Facets(self._records.papers())
+
+    def nearest_chunks(self, vector: Vectors, *, n: int, allowed: NDArray[np.bool_] | None = None) -> ChunkHits:
         """The `n` chunks of highest cosine to `vector` (float32, shape (dimension,), of length 1).
 
-        Chroma finds them. Where it fails, all chunks are compared one by one: the same answer, slower.
+        Chroma finds them. Where it fails, all chunks are compared one by one: the same answer, slower. With `allowed`,
+        a flag for each paper, only chunks of such papers are given, `n` of them where there are as many.
         """
+        if allowed is not None:
+            return self._nearest_allowed(vector, np.flatnonzero(allowed[self._chunk_papers]), n=n)
         n = min(n, len(self._chunk_papers))
         if n <= 0:
             return ChunkHits(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32))
         hits = self._search_store(vector, n=n) or nearest_exact(self._vectors, vector, n=n)
         return ChunkHits(self._chunk_papers[hits.rows], hits.scores)
+
+    def _nearest_allowed(self, vector: Vectors, chunks: NDArray[np.intp], *, n: int) -> ChunkHits:
+        """The same among `chunks`, rows in ascending order: Chroma's where enough of a wider search are of them."""
+        n = min(n, len(chunks))
+        if n <= 0:
+            return ChunkHits(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32))
+        if len(chunks) > EXACT_CHUNKS:
+            wider = min(len(self._chunk_papers), WIDEST, 2 * n * len(self._chunk_papers) // len(chunks))
+            hits = self._search_store(vector, n=wider)
+            if hits is not None:
+                kept = np.flatnonzero(np.isin(hits.rows, chunks))[:n]
+                if len(kept) == n:
+                    return ChunkHits(self._chunk_papers[hits.rows[kept]], hits.scores[kept])
+        hits = nearest_exact(self._vectors[chunks], vector, n=n)
+        return ChunkHits(self._chunk_papers[chunks[hits.rows]], hits.scores)
 
     def close(self) -> None:
         """Lets go of the vector index; other parts are freed with the object."""

@@ -34,7 +34,7 @@ _SPELLED = 0.8
 
 def unsaid(question: Question, papers: Sequence[Paper]) -> str | None:
     """What `papers` do not say of what the question asks, as a clause ("does not say ..."); None where they say it."""
-    text = " ".join(f"{paper.title} {paper.abstract}" for paper in papers)
+    text = " ".join(" ".join((paper.title, *paper.authors, paper.venue or "", paper.abstract)) for paper in papers)
     terms = frozenset(analyze(text))
     for detail in _DETAILS.findall(question.text):
         if not frozenset(analyze(detail)) <= terms:

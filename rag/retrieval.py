@@ -37,8 +37,10 @@ class HybridRetriever:
     def __init__(self, *, corpus: "Corpus", embedder: Embedder) -> None:
         self._corpus, self._embedder = corpus, embedder
 
-    def search(self, query: str, *, k: int) -> tuple[ScoredPaper, ...]:
+    def search(self, query: str, *, k: int, allowed: NDArray[np.bool_] | None = None) -> tuple[ScoredPaper, ...]:
         """The `k` best papers for `query`, one entry a paper, best first; () for a query without any text.
+
+        With `allowed`, a flag for each paper of the corpus (shape (papers,)), only such papers are found.
 
         `score` is in 0..1 (see `rag.fusion.fuse`). `stages` has "fused", the same; "sentence", the cosine of the best
         sentence; and, where that stage found the paper, "dense", the cosine of its best chunk, "keyword", its BM25
@@ -46,7 +48,7 @@ class HybridRetriever:
         """
         if not query.strip() or k < 1 or len(self._corpus) == 0:
             return ()
-        found = self._candidates(query, n=max(CANDIDATES, 2 * k))
+        found = self._candidates(query, n=max(CANDIDATES, 2 * k), allowed=allowed)
         if not len(found.rows):
             return ()
         # Chroma cut off the papers that only words found: none of them has a better chunk than the last it gave.
@@ -56,10 +58,10 @@ class HybridRetriever:
         fused = fuse(chunk=chunk, sentence=found.sentence, coverage=found.coverage, weight=found.weight)
         return tuple(self._scored(found, fused, place) for place in best_first(fused, found.rows, k=k).tolist())
 
-    def _candidates(self, query: str, *, n: int) -> Candidates:
+    def _candidates(self, query: str, *, n: int, allowed: NDArray[np.bool_] | None) -> Candidates:
         vector = self._embedder.embed([query])[0]
-        dense = self._corpus.nearest_chunks(vector, n=n)
-        keyword = self._corpus.keyword.search(query, n=n)
+        dense = self._corpus.nearest_chunks(vector, n=n, allowed=allowed)
+        keyword = self._corpus.keyword.search(query, n=n, allowed=allowed)
         rows = np.union1d(dense.paper_rows, keyword.paper_rows).astype(np.int32)
         chunk = np.full(len(rows), np.nan, dtype=np.float32)
         np.fmax.at(chunk, np.searchsorted(rows, dense.paper_rows), dense.scores)

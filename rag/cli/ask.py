@@ -5,6 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rag.cli.filter_options import (
+    AuthorOption,
+    CategoryOption,
+    IdOption,
+    NoFiltersOption,
+    TitleOption,
+    VenueOption,
+    YearOption,
+    filters_of,
+)
 from rag.cli.screen import (
     EXIT_FAILED,
     EXIT_NOT_IN_CORPUS,
@@ -15,7 +25,9 @@ from rag.cli.screen import (
     WriterOption,
     console,
     progress_bar,
+    safe,
 )
+from rag.filters import Filters
 
 if TYPE_CHECKING:
     from rag.assistant import Assistant
@@ -23,7 +35,8 @@ if TYPE_CHECKING:
     from rag.settings import Settings
 
 QUESTION_HELP = (
-    "The question; - reads one a line from standard input: plain text, or JSON with question, id, history, corpus."
+    "The question; - reads one a line from standard input: plain text, or JSON with question, id, history, corpus,"
+    " filters."
 )
 
 PRIVATE_HELP = (
@@ -42,6 +55,13 @@ def ask(
         int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
     ] = None,
     context: ContextOption = None,
+    year: YearOption = None,
+    author: AuthorOption = None,
+    venue: VenueOption = None,
+    category: CategoryOption = None,
+    title: TitleOption = None,
+    paper_id: IdOption = None,
+    no_filters: NoFiltersOption = False,
     as_json: JsonOption = False,
     private: Annotated[
         bool | None, typer.Option("--private/--no-private", help=PRIVATE_HELP, show_default=False)
@@ -53,16 +73,30 @@ def ask(
     """Answer a question with citations. Exit code 0: answered, 3: not in the corpus, 1: failed, 2: usage."""
     from rag.settings import load_settings
 
+    filters = filters_of(
+        year=year,
+        author=author,
+        venue=venue,
+        category=category,
+        title=title,
+        paper_id=paper_id,
+        no_filters=no_filters,
+    )
     settings = load_settings(home=home, corpus=corpus, writer=writer, k=k, context=context, private=private)
     if show_request:
-        _show_request(question, settings)
+        _show_request(question, settings, filters=filters)
         raise typer.Exit(0)
     if question == "-":
         if not as_json:
             raise typer.BadParameter("reading questions from standard input prints JSON: add --json", param_hint="-")
         from rag.cli.batch import answer_lines
 
-        raise typer.Exit(answer_lines(sys.stdin, settings=settings))
+        raise typer.Exit(answer_lines(sys.stdin, settings=settings, filters=filters))
+    raise typer.Exit(_answer(question, settings, filters=filters, as_json=as_json))
+
+
+def _answer(question: str, settings: "Settings", *, filters: Filters | None, as_json: bool) -> int:
+    """Answers and prints the one question; returns the exit code."""
     from rag.assistant import Assistant
 
     with progress_bar() as on_progress:
@@ -70,14 +104,14 @@ def ask(
     if as_json:
         from rag.answer_json import answer_to_dict, dump
 
-        answer = assistant.ask(question)
+        answer = assistant.ask(question, filters=filters)
         print(dump(answer_to_dict(answer)))
     else:
-        answer = _show_live(assistant, question)
-    raise typer.Exit(exit_code(answer))
+        answer = _show_live(assistant, question, filters=filters)
+    return exit_code(answer)
 
 
-def _show_request(question: str, settings: "Settings") -> None:
+def _show_request(question: str, settings: "Settings", *, filters: Filters | None) -> None:
     """Prints the requests that would be sent, one JSON object a line."""
     from rag.answer_json import dump
     from rag.assistant import Assistant
@@ -88,7 +122,7 @@ def _show_request(question: str, settings: "Settings") -> None:
         assistant = Assistant.from_settings(
             settings, on_progress=on_progress, connect=lambda endpoint: RequestPreview(endpoint, bodies)
         )
-    assistant.ask(question)
+    assistant.ask(question, filters=filters)
     for body in bodies:
         print(dump(body))
     if not bodies:
@@ -101,12 +135,12 @@ def exit_code(answer: "Answer") -> int:
     return {"answered": 0, "not_in_corpus": EXIT_NOT_IN_CORPUS, "failed": EXIT_FAILED}[answer.outcome]
 
 
-def _show_live(assistant: "Assistant", question: str) -> "Answer":
+def _show_live(assistant: "Assistant", question: str, *, filters: Filters | None) -> "Answer":
     """Prints the answer as it comes, then its citations and how it was made."""
     from rag.cli.answer_text import print_ending, print_outcome, print_revision, safe_stream
     from rag.domain import Finished, TextPart
 
-    events = assistant.stream(question)
+    events = assistant.stream(question, filters=filters)
     shown = ""
     for event in safe_stream(events, out=console()):
         if isinstance(event, TextPart):
@@ -124,6 +158,13 @@ def search(
     corpus: CorpusOption = None,
     home: HomeOption = None,
     k: Annotated[int | None, typer.Option("-k", help="Papers to show. [default: CITEWISE_K]", min=1, max=50)] = None,
+    year: YearOption = None,
+    author: AuthorOption = None,
+    venue: VenueOption = None,
+    category: CategoryOption = None,
+    title: TitleOption = None,
+    paper_id: IdOption = None,
+    no_filters: NoFiltersOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the papers that fit a query best, with the scores of each stage."""
@@ -132,10 +173,22 @@ def search(
     from rag.cli.answer_text import print_paper_line
     from rag.settings import load_settings
 
+    filters = filters_of(
+        year=year,
+        author=author,
+        venue=venue,
+        category=category,
+        title=title,
+        paper_id=paper_id,
+        no_filters=no_filters,
+    )
     settings = load_settings(home=home, corpus=corpus, writer="extractive", k=k)
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(settings, on_progress=on_progress)
-    found = assistant.search(query)
+    note = assistant.scope(query, filters=filters).note
+    found = assistant.search(query, filters=filters)
+    if note:
+        console(stderr=True).print(f"Note: {safe(note)}", style="yellow")
     for place, scored in enumerate(found, start=1):
         if as_json:
             print(dump(scored_paper_to_dict(scored)))

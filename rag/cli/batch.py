@@ -10,6 +10,7 @@ from rag.answer_json import answer_to_dict, dump
 from rag.cli.screen import EXIT_FAILED, progress_bar
 from rag.domain import Turn
 from rag.errors import CitewiseError
+from rag.filters import Filters, make_filters
 
 if TYPE_CHECKING:
     from rag.assistant import Assistant
@@ -25,6 +26,30 @@ class HistoryTurn(BaseModel):
     answer: str
 
 
+class BatchFilters(BaseModel):
+    """The filters of a line, named as the options of `citewise ask`; each may be one value or a list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    year: str | int | None = None
+    author: str | list[str] = []
+    venue: str | list[str] = []
+    category: str | list[str] = []
+    title: str | list[str] = []
+    id: str | list[str] = []
+
+    def read(self) -> Filters:
+        """The same as Filters. Raises SettingsError for values that cannot be used."""
+        return make_filters(
+            year=None if self.year is None else str(self.year),
+            author=_listed(self.author),
+            venue=_listed(self.venue),
+            category=_listed(self.category),
+            title=_listed(self.title),
+            ids=_listed(self.id),
+        )
+
+
 class BatchQuestion(BaseModel):
     """A line of input: a question, and what goes with it."""
 
@@ -34,23 +59,32 @@ class BatchQuestion(BaseModel):
     id: str | int | None = None
     history: list[HistoryTurn] = []
     corpus: str | None = None
+    filters: BatchFilters | None = None
 
 
-def answer_lines(lines: Iterable[str], *, settings: "Settings") -> int:
-    """Answers each line in order and prints its object at once; returns the exit code: 1 if any line failed."""
+def answer_lines(lines: Iterable[str], *, settings: "Settings", filters: Filters | None = None) -> int:
+    """Answers each line in order and prints its object at once; returns the exit code: 1 if any line failed.
+
+    `filters` are for the lines that have none of their own; an empty object searches all papers.
+    """
     assistants: dict[str, Assistant] = {}
     failed = False
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        result = _answer_line(line, number, settings=settings, assistants=assistants)
+        result = _answer_line(line, number, settings=settings, assistants=assistants, filters=filters)
         failed |= result["outcome"] == "failed"
         print(dump(result), flush=True)
     return EXIT_FAILED if failed else 0
 
 
 def _answer_line(
-    line: str, number: int, *, settings: "Settings", assistants: dict[str, "Assistant"]
+    line: str,
+    number: int,
+    *,
+    settings: "Settings",
+    assistants: dict[str, "Assistant"],
+    filters: Filters | None,
 ) -> Mapping[str, Any]:
     asked = _parse_line(line)
     if isinstance(asked, str):
@@ -61,7 +95,8 @@ def _answer_line(
         if name not in assistants:
             assistants[name] = _open(name, settings=settings)
         history = [Turn(turn.question, turn.answer) for turn in asked.history]
-        answer = assistants[name].ask(asked.question, history=history)
+        chosen = filters if asked.filters is None else asked.filters.read()
+        answer = assistants[name].ask(asked.question, history=history, filters=chosen)
     except CitewiseError as error:
         return _failure(asked.question, question_id, error.problem, error.fix)
     return answer_to_dict(answer, question_id=question_id)
@@ -78,6 +113,10 @@ def _parse_line(line: str) -> BatchQuestion | str:
         return f"field {'.'.join(map(str, first['loc'])) or 'question'}: {first['msg']}"
     except (ValueError, RecursionError) as error:
         return f"broken JSON ({error})"
+
+
+def _listed(values: str | list[str]) -> list[str]:
+    return [values] if isinstance(values, str) else values
 
 
 def _open(name: str, *, settings: "Settings") -> "Assistant":

@@ -71,6 +71,7 @@ def _corpora(settings: "Settings") -> Iterator[Check]:
 
 def _asked_corpus(settings: "Settings") -> Iterator[Check]:
     from rag.assistant import Assistant
+    from rag.filters import Filters
     from rag.generation import verify_generation
 
     assistant = Assistant.from_settings(settings.model_copy(update={"writer": "extractive"}))
@@ -81,7 +82,7 @@ def _asked_corpus(settings: "Settings") -> Iterator[Check]:
         f"Run: citewise ingest --rebuild --corpus {assistant.corpus.name}" if problems else "",
     )
     paper = assistant.corpus.paper(0)
-    found = assistant.search(paper.label)
+    found = assistant.search(paper.label, filters=Filters())
     hit = any(scored.paper.paper_id == paper.paper_id for scored in found)
     yield Check(hit, f"search finds a paper by its own words ({len(found)} results)")
 

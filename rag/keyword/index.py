@@ -69,10 +69,11 @@ class KeywordIndex:
         fuzzy = FuzzyTerms.load(folder / _FUZZY, text.vocab_dict, authors.vocab_dict)
         return cls(text=text, authors=authors, fuzzy=fuzzy)
 
-    def search(self, query: str, *, n: int) -> KeywordHits:
+    def search(self, query: str, *, n: int, allowed: NDArray[np.bool_] | None = None) -> KeywordHits:
         """The `n` best papers for `query`; fewer where fewer share a term with it. Equal scores: lower row first.
 
-        A term that no paper has is looked up as the known term next to it, for less than that term's own weight.
+        A term that no paper has is looked up as the known term next to it, for less than that term's own weight. With
+        `allowed`, a flag for each paper, only such papers are given; their scores are the same.
         """
         terms = analyze(query)
         scores = self._score(terms)
@@ -80,6 +81,8 @@ class KeywordIndex:
         for term, weight in self._fuzzy.near(terms):
             scores += weight * self._score([term])
             ceiling += weight * self._most(term)
+        if allowed is not None:
+            scores = np.where(allowed, scores, np.float32(0))
         return _best(scores, n=n, ceiling=ceiling)
 
     def _score(self, terms: Sequence[str]) -> NDArray[np.float32]:

@@ -54,7 +54,16 @@ def test_a_failed_endpoint_exits_with_1_and_says_what_to_do(seed_home: Path) -> 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["ask"], ["ask", "-"], ["ask", "x", "--writer", "poet"], ["ask", "x", "-k", "0"], ["ingest"], ["nonsense"]],
+    [
+        ["ask"],
+        ["ask", "-"],
+        ["ask", "x", "--writer", "poet"],
+        ["ask", "x", "-k", "0"],
+        ["ask", "x", "--year", "soon"],
+        ["search", "x", "--author", " "],
+        ["ingest"],
+        ["nonsense"],
+    ],
 )
 def test_wrong_usage_exits_with_2(seed_home: Path, arguments: list[str]) -> None:
     assert run(*arguments, home=seed_home).returncode == 2
@@ -108,6 +117,62 @@ def test_search_json_has_the_scores_of_each_stage(seed_home: Path) -> None:
     assert "CoLA" in found[0]["abstract"]
     assert {"dense", "keyword"} <= set(found[0]["stages"])
     assert found[0]["score"] >= found[1]["score"] >= found[2]["score"]
+
+
+def test_papers_by_an_author_are_only_theirs_and_it_is_said(seed_home: Path) -> None:
+    (answer,) = objects(run("ask", "--json", "papers by Yisen Wang", home=seed_home))
+    assert answer["outcome"] == "answered"
+    assert [item["paper_id"] for item in answer["retrieved"]] == ["cN9GkuBo4w"]
+    assert answer["notes"] == ["Searched only papers by Yisen Wang (say --no-filters to search all)."]
+    assert answer["searched"] == "papers by Yisen Wang"
+    (unread,) = objects(run("ask", "--json", "--no-filters", "papers by Yisen Wang", home=seed_home))
+    assert len(unread["retrieved"]) == 8
+    assert unread["notes"] == []
+
+
+def test_a_filter_that_leaves_no_paper_is_not_in_the_corpus(seed_home: Path) -> None:
+    process = run("ask", "What are memory traces?", "--year", "2024", home=seed_home)
+    assert process.returncode == 3, process.stderr
+    assert "The corpus has no papers from 2024." in process.stdout
+    assert run("ask", "What are memory traces?", "--year", "2024..", home=seed_home).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "papers"),
+    [
+        (["--author", "wang"], {"cN9GkuBo4w", "cKnzZrIJBR", "cJCROTFMEM", "cLxLgpMd2v", "cEKrGCFXPA"}),
+        (["--author", "Cui", "--author", "Jihoon Tack"], {"cN9GkuBo4w", "cBtsxtJqEK"}),
+        (["--title", "memory", "--title", "traces"], {"c4zVRwxjDD"}),
+        (["--id", "c4zVRwxjDD", "--id", "cBtsxtJqEK"], {"c4zVRwxjDD", "cBtsxtJqEK"}),
+        (["--venue", "NeurIPS"], set()),
+        (["--category", "cs.LG"], set()),
+    ],
+)
+def test_search_finds_only_papers_that_pass(seed_home: Path, options: list[str], papers: set[str]) -> None:
+    process = run("search", "--json", "learning", "-k", "19", *options, home=seed_home)
+    assert process.returncode == 0, process.stderr
+    assert {item["paper_id"] for item in objects(process)} == papers
+    assert ("Searched only papers" if papers else "The corpus has no papers") in process.stderr
+
+
+def test_lines_carry_their_own_filters(seed_home: Path) -> None:
+    asked = [
+        {"question": "What are memory traces?", "filters": {"author": "Eberhard", "year": 2025, "venue": ["ICML"]}},
+        {"question": "What are memory traces?", "filters": {"author": ["Yisen Wang"]}},
+        {"question": "papers by Yisen Wang", "filters": {}},
+        {"question": "What are memory traces?"},
+        {"question": "x", "filters": {"year": "soon"}},
+        {"question": "x", "filters": {"auther": "y"}},
+    ]
+    process = run("ask", "--json", "-", "--id", "cBtsxtJqEK", home=seed_home, stdin="\n".join(map(json.dumps, asked)))
+    answers = objects(process)
+    found = [[item["paper_id"] for item in answer.get("retrieved", [])] for answer in answers]
+    assert found[0] == ["c4zVRwxjDD"]
+    assert found[1] == ["cN9GkuBo4w"]
+    assert len(found[2]) == 8
+    assert found[3] == ["cBtsxtJqEK"]
+    assert "soon" in answers[4]["error"]["problem"]
+    assert "auther" in answers[5]["error"]["problem"]
 
 
 def test_own_abstracts_are_ingested_shown_asked_and_exported(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from rag.chunking import chunk_abstract, text_to_embed
 from rag.corpus import Corpus, nearest_exact
 from rag.domain import Paper
 from rag.embedding import MiniLMEmbedder, Vectors
+from rag.filters import Filters
 from rag.ingest import ensure_corpus, ingest_papers
 from rag.recovery import DEFAULT_CORPUS
 from rag.sentences import split_sentences
@@ -132,3 +133,30 @@ def test_the_packaged_papers_are_found_by_meaning_with_the_real_model(tmp_path: 
     assert corpus.paper(int(hits.paper_rows[0])).title.endswith("with Memory Traces")
     assert np.allclose(hits.scores, nearest_exact(corpus._vectors, question, n=5).scores, atol=1e-4)
     corpus.close()
+
+
+@pytest.mark.parametrize("exact", [0, 1000])
+def test_only_chunks_of_allowed_papers_are_found(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, exact: int) -> None:
+    monkeypatch.setattr("rag.corpus.EXACT_CHUNKS", exact)
+    chunks = corpus.manifest.chunks
+    for allowed, most in (([True, False, True], 2), ([False, True, False], chunks - 2), ([False] * 3, 0)):
+        hits = corpus.nearest_chunks(_vector("x"), n=100, allowed=np.array(allowed))
+        assert len(hits.paper_rows) == most
+        assert all(allowed[row] for row in hits.paper_rows)
+    everything = corpus.nearest_chunks(_vector("x"), n=3, allowed=np.ones(3, dtype=np.bool_))
+    assert np.allclose(everything.scores, corpus.nearest_chunks(_vector("x"), n=3).scores, atol=1e-4)
+    corpus.close()
+
+
+def test_where_chroma_finds_too_few_that_are_allowed_all_of_them_are_compared(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag.corpus.EXACT_CHUNKS", 0)
+    monkeypatch.setattr("rag.corpus.WIDEST", 1)
+    hits = corpus.nearest_chunks(_embedded(PAPERS[2]), n=1, allowed=np.array([True, False, False]))
+    assert hits.paper_rows.tolist() == [0]
+    corpus.close()
+
+
+def test_the_facets_are_those_of_its_papers(corpus: Corpus) -> None:
+    assert corpus.facets.allowed(Filters(title_words=("Title",))).tolist() == [True, False, True]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rag.corpus import ChunkHits, nearest_exact
 from rag.domain import Paper
@@ -56,12 +57,13 @@ class MemoryCorpus:
     def paper(self, row: int) -> Paper:
         return self._papers[row]
 
-    def nearest_chunks(self, vector: Vectors, *, n: int) -> ChunkHits:
-        n = min(n, len(self._chunks))
-        if not n:
+    def nearest_chunks(self, vector: Vectors, *, n: int, allowed: NDArray[np.bool_] | None = None) -> ChunkHits:
+        if not len(self._chunks):
             return ChunkHits(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32))
-        hits = nearest_exact(self._chunks, vector, n=n)
-        return ChunkHits(self._chunk_papers[hits.rows], hits.scores)
+        hits = nearest_exact(self._chunks, vector, n=len(self._chunks))
+        rows = self._chunk_papers[hits.rows]
+        kept = np.flatnonzero(allowed[rows] if allowed is not None else np.ones(len(rows)))[:n]
+        return ChunkHits(rows[kept], hits.scores[kept])
 
 
 def retriever(papers: Sequence[Paper] = PAPERS, *, reach: int | None = None) -> HybridRetriever:
@@ -105,6 +107,13 @@ def test_a_paper_that_only_words_found_has_no_dense_score() -> None:
     assert "dense" not in found["sit"].stages
     assert found["sit"].stages["sentence"] > 0
     assert found["sit"].score > found["traces"].score
+
+
+def test_papers_that_are_not_allowed_are_never_found() -> None:
+    allowed = np.array([True, False, True])
+    found = retriever().search("How much does SITAlign gain on rewards?", k=3, allowed=allowed)
+    assert {scored.paper.paper_id for scored in found} == {"traces", "drift"}
+    assert retriever().search("SITAlign", k=3, allowed=np.zeros(3, dtype=np.bool_)) == ()
 
 
 @pytest.mark.parametrize("query", ["", " \n"])
