@@ -103,17 +103,22 @@ def answer_question(
     """Retrieved, then TextPart and Cited as the answer comes, then exactly one Finished, whatever happens.
 
     Empty TextParts, also in front of Retrieved, give the consumer control while a model is silent. A fault of the
-    writer ends in an answer whose outcome is "failed", which keeps the text that had come before. What is revised or
-    dropped after the check is seen in Finished alone. Without `filters`, those that the question names are taken.
+    writer ends in an answer whose outcome is "failed", which keeps the text that had come before; so does one of the
+    endpoint that embeds, without Retrieved. What is revised or dropped after the check is seen in Finished alone.
+    Without `filters`, those that the question names are taken.
     """
     draft = _Draft(question, standalone_question(question, history), time.perf_counter())
     if rewriter and history and leans_on_history(question):
         yield from _rewrite(draft, history, rewriter=rewriter)
     scope = scope_question(draft.searched, corpus=corpus, filters=filters)
     draft.notes = (scope.note,) if scope.note else ()
-    draft.retrieved = retriever.search(draft.searched, k=k, allowed=scope.allowed)
     asked = read_question(draft.searched)
-    draft.sources = find_evidence(asked, draft.retrieved, corpus=corpus, embedder=embedder)
+    try:
+        draft.retrieved = retriever.search(draft.searched, k=k, allowed=scope.allowed)
+        draft.sources = find_evidence(asked, draft.retrieved, corpus=corpus, embedder=embedder)
+    except CitewiseError as error:
+        yield Finished(_failed(draft, error, writer=writer, corpus=corpus))
+        return
     draft.retrieve_ms = draft.milliseconds()
     yield Retrieved(draft.searched, draft.retrieved)
     if not _bears_on(draft, scope, corpus=corpus):
@@ -122,8 +127,7 @@ def answer_question(
     try:
         yield from _write(draft, asked, writer=writer, history=history)
     except CitewiseError as error:
-        answer = _finish(draft, "failed", writer=writer, corpus=corpus)
-        yield Finished(replace(answer, problem=error.problem, fix=error.fix))
+        yield Finished(_failed(draft, error, writer=writer, corpus=corpus))
         return
 
     def check(pieces: Sequence[Piece]) -> Answer:
@@ -206,6 +210,12 @@ def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[
             yield TextPart(piece.text)
         elif isinstance(piece, Cite):
             yield Cited(numbering.number_of(piece.source), papers[piece.source])
+
+
+def _failed(draft: _Draft, error: CitewiseError, *, writer: Writer, corpus: Corpus) -> Answer:
+    """The answer as far as it came, with what stopped it."""
+    answer = _finish(draft, "failed", writer=writer, corpus=corpus)
+    return replace(answer, problem=error.problem, fix=error.fix)
 
 
 def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) -> Answer:

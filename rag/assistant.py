@@ -70,7 +70,7 @@ class Assistant:
         # The corpus is opened below: it is asked for words once something is sent.
         models = guarded(settings, knows=lambda word: is_known(word, idf=corpus.keyword.idf), connect=connect)
         writer = build_writer(settings, models=models)
-        embedder = build_embedder()
+        embedder = build_embedder(settings)
         corpus = ensure_corpus(settings.home, settings.corpus, embedder=embedder, on_progress=on_progress)
         return cls(
             corpus=corpus,

@@ -17,18 +17,22 @@ from rag import generation as files
 from rag.chunking import chunk_abstract, text_to_embed
 from rag.domain import Chunk, Paper, Span
 from rag.embedding_cache import EmbeddingCache
+from rag.embedding_cost import BeforeEmbedding, EmbeddingNeed
 from rag.generation import Manifest, code_version, mark_files
 from rag.keyword import KeywordIndex
 from rag.record_file import RecordFile, RecordWriter
 from rag.records import from_line
 from rag.sentences import split_sentences
 from rag.store import MIN_ROWS, ChromaStore, ChunkRecord
+from rag.tokens import count_tokens
 
 Progress = Callable[[int, int, str], object]
 """Told how much of what is done: (done, total, "embedding")."""
 
 BYTES_PER_PAPER = 45_000
-"""Disk that an abstract of usual length takes with its index (34 kB) and its cached embeddings (10 kB)."""
+"""Disk that an abstract of usual length takes with its index (34 kB) and its cached embeddings (10 kB), with vectors
+of USUAL_DIMENSION numbers."""
+USUAL_DIMENSION = 384
 _PAPERS = 256
 """Papers whose texts are embedded in one go."""
 
@@ -50,6 +54,18 @@ class _Layout:
         return len(self.chunks) + int(self.sentence_starts[-1]) + self.titles
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The texts of some papers to embed, and the rows of the arrays that their vectors go to."""
+
+    chunk_rows: slice
+    chunks: list[str]
+    sentence_rows: slice
+    sentences: list[str]
+    title_rows: list[int]
+    titles: list[str]
+
+
 def build_generation(
     build: Path,
     lines: Iterable[bytes],
@@ -58,12 +74,16 @@ def build_generation(
     cache: EmbeddingCache,
     chunk_tokens: int,
     on_progress: Progress,
+    before_embedding: BeforeEmbedding | None = None,
 ) -> Manifest:
     """Writes generation `number` of the records `lines` into the empty folder `build`, verified, and describes it.
 
-    Raises CorpusError where the embeddings or the vector index come out wrong; `build` is then of no use.
+    Raises CorpusError where the embeddings or the vector index come out wrong, EndpointError where an endpoint that
+    embeds fails; `build` is then of no use.
     """
     layout = _write_papers(build, lines, chunk_tokens=chunk_tokens)
+    if before_embedding is not None:
+        before_embedding(_need(layout, cache))
     dimension = cache.embedder.dimension
     _write_vectors(build, layout, cache=cache, on_progress=on_progress)
     KeywordIndex.build(layout.records.papers()).save(build / files.KEYWORD)
@@ -117,7 +137,6 @@ def _write_vectors(build: Path, layout: _Layout, *, cache: EmbeddingCache, on_pr
     shape = (int(layout.sentence_starts[-1]), dimension)
     sentence_vectors = _new_array(build / files.SENTENCE_VECTORS, np.float16, shape)
     title_vectors = _new_array(build / files.TITLE_VECTORS, np.float16, (papers, dimension))
-    first_chunk = np.searchsorted(layout.chunks[:, 0], np.arange(papers + 1))
     done = 0
 
     def advance(count: int) -> None:
@@ -125,23 +144,44 @@ def _write_vectors(build: Path, layout: _Layout, *, cache: EmbeddingCache, on_pr
         done += count
         on_progress(done, layout.texts, "embedding")
 
+    for group in _groups(layout):
+        vectors = cache.embed([*group.chunks, *group.sentences, *group.titles], on_batch=advance)
+        ends = len(group.chunks), len(group.chunks) + len(group.sentences)
+        chunk_vectors[group.chunk_rows] = vectors[: ends[0]]
+        sentence_vectors[group.sentence_rows] = vectors[ends[0] : ends[1]]
+        title_vectors[group.title_rows] = vectors[ends[1] :]
+    for array_ in (chunk_vectors, sentence_vectors, title_vectors):
+        array_.flush()
+
+
+def _need(layout: _Layout, cache: EmbeddingCache) -> EmbeddingNeed:
+    """What is to be embedded. A text that is in several groups of papers and in no cache counts once for each."""
+    texts = tokens = 0
+    for group in _groups(layout):
+        missing = cache.missing([*group.chunks, *group.sentences, *group.titles])
+        texts += len(missing)
+        tokens += sum(map(count_tokens, missing))
+    return EmbeddingNeed(texts=texts, tokens=tokens)
+
+
+def _groups(layout: _Layout) -> Iterator[_Group]:
+    papers = len(layout.records)
+    first_chunk = np.searchsorted(layout.chunks[:, 0], np.arange(papers + 1))
     for first in range(0, papers, _PAPERS):
         last = min(first + _PAPERS, papers)
         batch = [layout.records.paper(row) for row in range(first, last)]
-        chunk_rows = slice(first_chunk[first], first_chunk[last])
-        chunk_texts = [
-            text_to_embed(batch[row - first], chunk) for row, chunk in _chunks(layout, chunk_rows, batch, first)
-        ]
-        sentence_texts = [paper.abstract[a:b] for paper in batch for a, b in split_sentences(paper.abstract)]
+        chunk_rows = slice(int(first_chunk[first]), int(first_chunk[last]))
         titled = [row for row in range(first, last) if batch[row - first].title]
-        titles = [batch[row - first].title for row in titled]
-        vectors = cache.embed([*chunk_texts, *sentence_texts, *titles], on_batch=advance)
-        ends = len(chunk_texts), len(chunk_texts) + len(sentence_texts)
-        chunk_vectors[chunk_rows] = vectors[: ends[0]]
-        sentence_vectors[layout.sentence_starts[first] : layout.sentence_starts[last]] = vectors[ends[0] : ends[1]]
-        title_vectors[titled] = vectors[ends[1] :]
-    for array_ in (chunk_vectors, sentence_vectors, title_vectors):
-        array_.flush()
+        yield _Group(
+            chunk_rows=chunk_rows,
+            chunks=[
+                text_to_embed(batch[row - first], chunk) for row, chunk in _chunks(layout, chunk_rows, batch, first)
+            ],
+            sentence_rows=slice(int(layout.sentence_starts[first]), int(layout.sentence_starts[last])),
+            sentences=[paper.abstract[a:b] for paper in batch for a, b in split_sentences(paper.abstract)],
+            title_rows=titled,
+            titles=[batch[row - first].title for row in titled],
+        )
 
 
 def _chunks(layout: _Layout, rows: slice, papers: list[Paper], first: int) -> Iterator[tuple[int, Chunk]]:

@@ -17,10 +17,15 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Anything that turns texts into unit vectors. `model_id` names the model, `dimension` the length of a vector."""
+    """Anything that turns texts into unit vectors. `model_id` names the model; it takes `batch_size` texts at once."""
 
     model_id: str
-    dimension: int
+    batch_size: int
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector. An endpoint may be asked for it, which raises EndpointError where it fails."""
+        ...
 
     def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
         """Vectors of `texts`, float32, shape (len(texts), dimension), each of length 1.

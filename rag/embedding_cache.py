@@ -21,8 +21,6 @@ CREATE TABLE IF NOT EXISTS vectors (model TEXT, digest BLOB, vector BLOB, PRIMAR
 """
 _LOOKUP = 500
 """Texts a query; SQLite takes at most 999 parameters in its oldest builds."""
-_COMMIT = 128
-"""Texts that are embedded, and at worst lost, between two commits."""
 
 
 class EmbeddingCache:
@@ -44,7 +42,7 @@ class EmbeddingCache:
         self._connection.close()
 
     def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
-        """As `Embedder.embed`; texts whose vectors are known cost no embedding.
+        """As `Embedder.embed`; texts whose vectors are known cost no embedding. Each batch is kept once it is there.
 
         Raises CorpusError where the model gives a vector that is not finite or of length 0, or the disk is full.
         """
@@ -54,7 +52,9 @@ class EmbeddingCache:
         if on_batch is not None:
             on_batch(sum(digest not in missing for digest in digests))
         # Texts of one length in one call: little is spent on padding.
-        for digest_batch in _batches(sorted(missing, key=lambda digest: len(missing[digest])), _COMMIT):
+        for digest_batch in _batches(
+            sorted(missing, key=lambda digest: len(missing[digest])), self.embedder.batch_size
+        ):
             fresh = self._embed([missing[digest] for digest in digest_batch])
             entries = dict(zip(digest_batch, fresh, strict=True))
             self._guarded(lambda entries=entries: self._write(entries))  # type: ignore[misc]
@@ -63,6 +63,12 @@ class EmbeddingCache:
                 on_batch(sum(digest in entries for digest in digests))
         rows = [np.frombuffer(known[digest], dtype=np.float16) for digest in digests]
         return _unit(np.array(rows, dtype=np.float32).reshape(len(texts), self.embedder.dimension))
+
+    def missing(self, texts: Sequence[str]) -> list[str]:
+        """The texts of `texts`, each once, that `embed` would have to embed."""
+        by_digest = {_digest(text): text for text in texts}
+        known = self._guarded(lambda: self._read(list(by_digest)))
+        return [text for digest, text in by_digest.items() if digest not in known]
 
     def _embed(self, texts: list[str]) -> list[bytes]:
         vectors = self.embedder.embed(texts)

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rag.building import BYTES_PER_PAPER, Progress, build_generation
+from rag.building import BYTES_PER_PAPER, USUAL_DIMENSION, Progress, build_generation
 from rag.chunking import CHUNK_TOKENS
 from rag.corpus import Corpus
 from rag.corpus_folder import CorpusFolder, corpus_names
 from rag.domain import Paper
 from rag.embedding import Embedder
 from rag.embedding_cache import EmbeddingCache
+from rag.embedding_cost import BeforeEmbedding
 from rag.errors import CorpusError, InputError
 from rag.generation import Manifest
 from rag.merging import merge
@@ -58,20 +59,31 @@ def ingest_files(
     *,
     embedder: Embedder,
     on_progress: Progress | None = None,
+    before_embedding: BeforeEmbedding | None = None,
     rebuild: bool = False,
 ) -> IngestReport:
     """Adds the papers of `paths` to a corpus of `home`, which is made if missing.
 
     Nothing changes for readers until all is built and verified. What is there already costs nothing. `rebuild` builds
-    the index anew, with `embedder` whatever model it had, and needs no paths. Raises InputError if a file cannot be
-    read or no record could be taken, CorpusError if another process writes, the model is another, or space is short.
+    the index anew, with `embedder` whatever model it had, and needs no paths. `before_embedding` is told what there is
+    to embed and may raise to stop. Raises InputError if a file cannot be read or no record could be taken, CorpusError
+    if another process writes, the model is another, or space is short, EndpointError if an endpoint that embeds fails;
+    what it had embedded by then is kept.
     """
     repairs: list[Repair] = []
     items = (item for path in paths for item in read_papers(path, on_repair=repairs.append))
     folder = CorpusFolder(home, corpus_name)
     if rebuild and not paths:
         _require_known(folder)
-    return _ingest(folder, items, repairs, embedder=embedder, on_progress=on_progress, rebuild=rebuild)
+    return _ingest(
+        folder,
+        items,
+        repairs,
+        embedder=embedder,
+        on_progress=on_progress,
+        before_embedding=before_embedding,
+        rebuild=rebuild,
+    )
 
 
 def ingest_papers(
@@ -148,6 +160,7 @@ def _ingest(
     *,
     embedder: Embedder,
     on_progress: Progress | None,
+    before_embedding: BeforeEmbedding | None = None,
     rebuild: bool = False,
 ) -> IngestReport:
     if not rebuild:
@@ -163,7 +176,14 @@ def _ingest(
             raise _nothing_taken(rejects)
         served = base.served
         if served is None or rebuild or merged.changes_anything:
-            served = _build(folder, merged.lines(), len(merged), embedder=embedder, on_progress=on_progress)
+            served = _build(
+                folder,
+                merged.lines(),
+                len(merged),
+                embedder=embedder,
+                on_progress=on_progress,
+                before_embedding=before_embedding,
+            )
     return IngestReport(
         added=merged.added,
         replaced=merged.replaced,
@@ -178,10 +198,17 @@ def _ingest(
 
 
 def _build(
-    folder: CorpusFolder, lines: Iterable[bytes], count: int, *, embedder: Embedder, on_progress: Progress | None
+    folder: CorpusFolder,
+    lines: Iterable[bytes],
+    count: int,
+    *,
+    embedder: Embedder,
+    on_progress: Progress | None,
+    before_embedding: BeforeEmbedding | None = None,
 ) -> Manifest:
     """Builds, verifies and publishes the next generation. The lock is held."""
-    folder.require_space(_SPACE_FACTOR * BYTES_PER_PAPER * count)
+    longer = max(1.0, embedder.dimension / USUAL_DIMENSION)
+    folder.require_space(int(_SPACE_FACTOR * BYTES_PER_PAPER * count * longer))
     cache_path = folder.home / "cache" / "embeddings.sqlite3"
     with EmbeddingCache(cache_path, embedder=embedder) as cache, folder.new_build() as build:
         manifest = build_generation(
@@ -191,6 +218,7 @@ def _build(
             cache=cache,
             chunk_tokens=CHUNK_TOKENS,
             on_progress=on_progress or (lambda done, total, what: None),
+            before_embedding=before_embedding,
         )
         folder.publish(build, manifest)
     return manifest
@@ -229,10 +257,15 @@ def _require_known(folder: CorpusFolder) -> None:
 def _require_model(folder: CorpusFolder, embedder: Embedder) -> None:
     """Vectors of two models cannot be compared, even where they are of one length."""
     served = folder.current()
-    if served is not None and (served.model, served.dimension) != (embedder.model_id, embedder.dimension):
+    if served is None:
+        return
+    # An endpoint may have to be asked for its dimension: only where the name does not tell the models apart.
+    other_name = served.model != embedder.model_id
+    if other_name or served.dimension != embedder.dimension:
+        now = embedder.model_id if other_name else f"{embedder.model_id} ({embedder.dimension} dimensions)"
         raise CorpusError(
             f"The corpus {folder.name} was indexed with the embedding model {served.model} ({served.dimension} "
-            f"dimensions), and {embedder.model_id} ({embedder.dimension}) is in use.",
+            f"dimensions), and {now} is in use.",
             fix=f"To index it anew, run: citewise ingest --rebuild --corpus {folder.name}",
         )
 

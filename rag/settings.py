@@ -29,6 +29,18 @@ class Settings(BaseSettings):
     """The chat model's name at the endpoint; without it, the only one served, or gpt-4.1-mini at OpenAI."""
     api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("CITEWISE_API_KEY", "OPENAI_API_KEY"))
     """Key of the endpoint. OPENAI_API_KEY is read too; local servers need none."""
+    embedding_base_url: str | None = None
+    """Address of an OpenAI-compatible endpoint that embeds, with its /v1; without it and a model, citewise embeds."""
+    embedding_model: str | None = None
+    """The embedding model's name there; alone, that of a model at OpenAI."""
+    embedding_api_key: SecretStr | None = None
+    """Key of the embedding endpoint; without it, that of the chat model where both are at one server."""
+    embedding_dimension: int | None = Field(default=None, ge=1)
+    """The length of the model's vectors; without it, one request asks."""
+    embedding_batch: int = Field(default=32, ge=1, le=256)
+    """Texts that are sent to the embedding endpoint in one request."""
+    embedding_max_tokens: int = Field(default=440, ge=16)
+    """Tokens at which a text is cut for the embedding endpoint; the default suits windows of 512."""
     k: int = Field(default=8, ge=1, le=50)
     """How many papers are retrieved for a question."""
     context_tokens: int = Field(default=4096, ge=512)

@@ -36,4 +36,12 @@ def tokenize(text: str) -> list[int]:
     return encoding().encode(text, disallowed_special=())
 
 
+def first_tokens(text: str, *, most: int) -> str:
+    """`text`, or as much of it as `most` tokens hold; no character is cut in two."""
+    if len(text.encode()) <= most:  # a token is a byte at least
+        return text
+    ids = tokenize(text)
+    return text if len(ids) <= most else encoding().decode(ids[:most], errors="ignore")
+
+
 Tokenizer = Callable[[str], list[int]]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from rag.embedding import Embedder, MiniLMEmbedder
 from rag.errors import SettingsError
@@ -30,9 +31,78 @@ class WriterPick:
     why: str
 
 
-def build_embedder() -> Embedder:
-    """The embedded model."""
-    return MiniLMEmbedder()
+def build_embedder(settings: Settings) -> Embedder:
+    """The embedded model, or the one at the endpoint that `settings` name; nothing is sent yet.
+
+    Raises SettingsError where an embedding endpoint is half configured, or would see what is to stay private.
+    """
+    endpoint = build_embedding_endpoint(settings)
+    if endpoint is None:
+        return MiniLMEmbedder()
+    from rag.llm import EndpointEmbedder
+
+    return EndpointEmbedder(
+        endpoint,
+        dimension=settings.embedding_dimension,
+        batch_size=settings.embedding_batch,
+        max_tokens=settings.embedding_max_tokens,
+    )
+
+
+def build_embedding_endpoint(settings: Settings) -> "Endpoint | None":
+    """The endpoint that embeds, None where citewise does. OpenAI is one only where a model is named for it."""
+    address, model = settings.embedding_base_url, settings.embedding_model
+    if not address and not model:
+        if settings.embedding_api_key:
+            raise SettingsError(
+                "CITEWISE_EMBEDDING_API_KEY is set, and no embedding model.",
+                fix="Set CITEWISE_EMBEDDING_MODEL and CITEWISE_EMBEDDING_BASE_URL too, or unset it.",
+            )
+        return None
+    if not model:
+        raise SettingsError(
+            "CITEWISE_EMBEDDING_BASE_URL is set, and no embedding model.",
+            fix="Set CITEWISE_EMBEDDING_MODEL to one that it serves.",
+        )
+    if not address and settings.base_url:
+        raise SettingsError(
+            f"CITEWISE_EMBEDDING_MODEL is {model}, and it is not said where it is served.",
+            fix="Set CITEWISE_EMBEDDING_BASE_URL: to the address of CITEWISE_BASE_URL if the same server embeds.",
+        )
+    return _embedding_endpoint(settings)
+
+
+def _embedding_endpoint(settings: Settings) -> "Endpoint":
+    from rag.llm import Endpoint
+
+    key = settings.embedding_api_key
+    if key is None and _server(settings.embedding_base_url) == _server(settings.base_url):
+        key = settings.api_key  # a key never goes to a server that it was not given for
+    endpoint = Endpoint(
+        role="embedding",
+        base_url=settings.embedding_base_url,
+        model=settings.embedding_model,
+        api_key=key.get_secret_value() if key else None,
+        deadline=settings.deadline,
+        first_token_timeout=settings.first_token_timeout,
+    )
+    if settings.private and not endpoint.is_loopback:
+        raise SettingsError(
+            f"Private questions would be sent to the embedding endpoint {endpoint.host} as they are.",
+            fix="Unset CITEWISE_EMBEDDING_BASE_URL and CITEWISE_EMBEDDING_MODEL, or do without --private.",
+        )
+    return endpoint
+
+
+def _server(base_url: str | None) -> tuple[str, str]:
+    """Scheme and host of an address; no address is OpenAI's."""
+    from rag.llm.endpoint import OPENAI_URL
+
+    try:
+        parts = urlsplit((base_url or OPENAI_URL).strip())
+    except ValueError:  # the endpoint says what is wrong with it
+        return "", base_url or ""
+    return parts.scheme.lower(), parts.netloc.rpartition("@")[2].lower()
 
 
 def pick_writer(settings: Settings) -> WriterPick:

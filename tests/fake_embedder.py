@@ -12,7 +12,7 @@ class FakeEmbedder:
     """Unit vectors by hash; `embedded` keeps every text that was asked for."""
 
     def __init__(self, *, model_id: str = "fake", dimension: int = 32) -> None:
-        self.model_id, self.dimension = model_id, dimension
+        self.model_id, self.dimension, self.batch_size = model_id, dimension, 128
         self.embedded: list[str] = []
 
     def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:

@@ -67,7 +67,7 @@ def ask(
         bool | None, typer.Option("--private/--no-private", help=PRIVATE_HELP, show_default=False)
     ] = None,
     show_request: Annotated[
-        bool, typer.Option("--show-request", help="Print the JSON that a model would be sent, and send nothing.")
+        bool, typer.Option("--show-request", help="Print the JSON that a chat model would be sent, and do not send it.")
     ] = False,
 ) -> None:
     """Answer a question with citations. Exit code 0: answered, 3: not in the corpus, 1: failed, 2: usage."""
@@ -116,7 +116,10 @@ def _show_request(question: str, settings: "Settings", *, filters: Filters | Non
     from rag.answer_json import dump
     from rag.assistant import Assistant
     from rag.request_preview import RequestPreview
+    from rag.wiring import build_embedding_endpoint
 
+    if endpoint := build_embedding_endpoint(settings):
+        console(stderr=True).print(f"To search, the question is sent to the embedding endpoint {endpoint.host}.")
     bodies: list[dict[str, object]] = []
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(

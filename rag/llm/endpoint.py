@@ -1,8 +1,9 @@
-"""Where a chat model is served: its address, name, key and limits, checked before anything is sent."""
+"""Where a model is served: its address, name, key and limits, checked before anything is sent."""
 
 import math
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from rag.errors import SettingsError
@@ -12,6 +13,10 @@ OPENAI_URL = f"https://{OPENAI_HOST}/v1"
 OPENAI_MODEL = "gpt-4.1-mini"
 NO_KEY = "no-key"
 """Sent where no key is set: local servers take any, and the client does not start without one."""
+_WITHOUT = {
+    "chat": "answers with sentences of the abstracts (CITEWISE_WRITER=extractive).",
+    "embedding": "embeds by itself (unset CITEWISE_EMBEDDING_MODEL).",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +26,12 @@ class Endpoint:
     Raises SettingsError where a value cannot be used.
     """
 
+    role: Literal["chat", "embedding"] = "chat"
+    """What is asked of it; messages name the settings of this role."""
     base_url: str | None = field(default=None, repr=False)
     """Address with its /v1; None is OpenAI. It may hold `user:password@` and a query such as `?api-version=...`."""
     model: str | None = None
-    """The model's name there; None is the only one served, or gpt-4.1-mini at OpenAI."""
+    """The model's name there; None is the only chat model served, or gpt-4.1-mini at OpenAI."""
     api_key: str | None = field(default=None, repr=False)
     """None is right for servers that want no key; OpenAI wants one."""
     max_output_tokens: int = 700
@@ -37,9 +44,9 @@ class Endpoint:
     """Whether HTTP_PROXY, SSL_CERT_FILE and the like are used. Loopback addresses never go through a proxy."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "base_url", _checked_url(self.base_url))
-        object.__setattr__(self, "api_key", _checked_key(self.api_key))
-        object.__setattr__(self, "model", (self.model or "").strip() or (OPENAI_MODEL if self.is_openai else None))
+        object.__setattr__(self, "base_url", _checked_url(self.base_url, self.setting("BASE_URL")))
+        object.__setattr__(self, "api_key", _checked_key(self.api_key, self.setting("API_KEY")))
+        object.__setattr__(self, "model", (self.model or "").strip() or self._default_model)
         for name in ("max_output_tokens", "deadline", "first_token_timeout"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
@@ -49,9 +56,17 @@ class Endpoint:
         if self.is_openai and self.api_key is None:
             raise SettingsError(
                 "No API key is set for OpenAI.",
-                fix="Set OPENAI_API_KEY, or CITEWISE_BASE_URL to another server; without a model, citewise answers "
-                "with sentences of the abstracts (CITEWISE_WRITER=extractive).",
+                fix=f"Set OPENAI_API_KEY, or {self.setting('BASE_URL')} to another server; without a model, citewise "
+                + _WITHOUT[self.role],
             )
+
+    def setting(self, name: str) -> str:
+        """The environment variable that holds `name` of this endpoint."""
+        return f"CITEWISE_{'EMBEDDING_' if self.role == 'embedding' else ''}{name}"
+
+    @property
+    def _default_model(self) -> str | None:
+        return OPENAI_MODEL if self.is_openai and self.role == "chat" else None
 
     @property
     def _parts(self) -> SplitResult:
@@ -95,14 +110,14 @@ class Endpoint:
         return hostname in {"localhost", "::1"} or hostname.startswith("127.")
 
 
-def _checked_url(base_url: str | None) -> str | None:
-    """The address without what is often pasted with it: spaces around it, a last slash, `/chat/completions`."""
+def _checked_url(base_url: str | None, variable: str) -> str | None:
+    """The address without what is often pasted with it: spaces around it, a last slash, the path of an API."""
     text = (base_url or "").strip()
     if not text:
         return None
     # Everything up to an @ may be a password: it is never repeated, not even of an address that cannot be read.
     shown = text.rpartition("@")[2]
-    fix = "Set CITEWISE_BASE_URL to an address such as http://localhost:11434/v1."
+    fix = f"Set {variable} to an address such as http://localhost:11434/v1."
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -110,11 +125,11 @@ def _checked_url(base_url: str | None) -> str | None:
         raise SettingsError(f"The model address {shown!r} is not a URL.", fix=fix) from error
     if not usable or parts.fragment or re.search(r"[\s\x00-\x1f\x7f]", text):
         raise SettingsError(f"The model address {shown!r} is not a URL.", fix=fix)
-    path = re.sub(r"/+(chat/completions/*)?$", "", parts.path)
+    path = re.sub(r"/+((chat/completions|embeddings)/*)?$", "", parts.path)
     return parts._replace(path=path).geturl()
 
 
-def _checked_key(api_key: str | None) -> str | None:
+def _checked_key(api_key: str | None, variable: str) -> str | None:
     key = (api_key or "").strip()
     if not key:
         return None
@@ -122,6 +137,6 @@ def _checked_key(api_key: str | None) -> str | None:
     if not re.fullmatch(r"[\x21-\x7e]+", key):
         raise SettingsError(
             "The API key has characters that cannot be sent.",
-            fix="Copy it again into CITEWISE_API_KEY (or OPENAI_API_KEY): letters, digits and signs, no spaces.",
+            fix=f"Copy it again into {variable} (or OPENAI_API_KEY): letters, digits and signs, no spaces.",
         )
     return key

@@ -54,12 +54,28 @@ class Faults:
     def host(self) -> str:
         return self.endpoint.host
 
+    @property
+    def _url_setting(self) -> str:
+        return self.endpoint.setting("BASE_URL")
+
+    @property
+    def _model_setting(self) -> str:
+        return self.endpoint.setting("MODEL")
+
+    @property
+    def _key_setting(self) -> str:
+        return self.endpoint.setting("API_KEY")
+
+    @property
+    def _a_model(self) -> str:
+        return "an embedding model" if self.endpoint.role == "embedding" else "a chat model"
+
     def unreachable(self, reason: str) -> Fault:
         return Fault(
             self._error(
                 "unreachable",
                 f"Cannot reach the model at {self.host}: {reason}.",
-                "Is it running? Start it, or correct CITEWISE_BASE_URL.",
+                f"Is it running? Start it, or correct {self._url_setting}.",
                 retryable=True,
             ),
             retries=2,
@@ -70,7 +86,7 @@ class Faults:
             self._error(
                 "certificate",
                 f"The TLS certificate of {self.host} is not trusted.",
-                "Set SSL_CERT_FILE to the certificates of your organisation, or correct CITEWISE_BASE_URL.",
+                f"Set SSL_CERT_FILE to the certificates of your organisation, or correct {self._url_setting}.",
             )
         )
 
@@ -98,16 +114,17 @@ class Faults:
 
     def key_refused(self) -> Fault:
         if self.endpoint.api_key is None:
-            return Fault(self._error("key_refused", f"{self.host} wants an API key.", "Set CITEWISE_API_KEY."))
-        fix = "Check CITEWISE_API_KEY (or OPENAI_API_KEY): it may be mistyped, revoked or another provider's."
+            return Fault(self._error("key_refused", f"{self.host} wants an API key.", f"Set {self._key_setting}."))
+        fix = f"Check {self._key_setting} (or OPENAI_API_KEY): it may be mistyped, revoked or another provider's."
         return Fault(self._error("key_refused", f"{self.host} refused the API key.", fix))
 
     def forbidden(self) -> Fault:
-        fix = f"Ask the provider for access to {self.model}, or set CITEWISE_MODEL or the key to another one."
+        fix = f"Ask the provider for access to {self.model}, or set {self._model_setting} or the key to another one."
         return Fault(self._error("forbidden", f"{self.host} does not let this key use {self.model}.", fix))
 
     def model_not_found(self, served: Sequence[str] = ()) -> Fault:
-        fix = f"Set CITEWISE_MODEL to one of: {listed(served)}." if served else "Set CITEWISE_MODEL to one it serves."
+        which = f"one of: {listed(served)}" if served else "one it serves"
+        fix = f"Set {self._model_setting} to {which}."
         return Fault(self._error("model_not_found", f"Model {self.model} is not served at {self.host}.", fix))
 
     def model_not_chosen(self, served: Sequence[str]) -> Fault:
@@ -123,9 +140,10 @@ class Faults:
         fix = "Load one on that server (with Ollama: `ollama pull NAME`), then set CITEWISE_MODEL to its name."
         return Fault(self._error("no_models", f"{self.host} lists no chat model.", fix))
 
-    def no_chat_api(self) -> Fault:
-        fix = f"Check CITEWISE_BASE_URL.{self._with_v1()}"
-        return Fault(self._error("no_chat_api", f"There is no chat API at {self.endpoint.url}.", fix))
+    def no_api(self) -> Fault:
+        fix = f"Check {self._url_setting}.{self._with_v1()}"
+        kind = f"no_{self.endpoint.role}_api"
+        return Fault(self._error(kind, f"There is no {self.endpoint.role} API at {self.endpoint.url}.", fix))
 
     def busy(self, wait: float | None, *, retries: int) -> Fault:
         asks = "" if wait is None else f" It asks to wait {wait:.0f} s."
@@ -138,12 +156,18 @@ class Faults:
         return Fault(self._error("quota", f"The quota of this key at {self.host} is used up.", fix))
 
     def request_too_large(self) -> Fault:
+        if self.endpoint.role == "embedding":
+            problem = f"{self.host} takes fewer texts at once."
+            return Fault(self._error("request_too_large", problem, "Lower CITEWISE_EMBEDDING_BATCH."))
         problem = f"The question with its sources is too large for {self.host}."
         fix = "Ask a shorter question, or lower CITEWISE_K so that fewer papers are sent."
         return Fault(PromptTooLong(problem, fix=fix, kind="request_too_large"))
 
     def context_too_long(self, n_ctx: int | None) -> Fault:
         window = f" of {n_ctx} tokens" if n_ctx else ""
+        if self.endpoint.role == "embedding":
+            problem = f"A text does not fit the window{window} of {self.model} at {self.host}."
+            return Fault(self._error("context_too_long", problem, "Lower CITEWISE_EMBEDDING_MAX_TOKENS."))
         value = n_ctx or "the model's context window"
         problem = f"The question with its sources does not fit the context window{window} of {self.model}."
         fix = f"Set CITEWISE_CONTEXT_TOKENS to {value}, or load the model with a larger window."
@@ -161,17 +185,28 @@ class Faults:
         )
 
     def rejected(self, what: str, *, wording: str) -> Fault:
-        fix = "Check that CITEWISE_MODEL is a chat model and that the server is up to date."
+        also = ", that it takes CITEWISE_EMBEDDING_BATCH texts at once" if self.endpoint.role == "embedding" else ""
+        fix = f"Check that {self._model_setting} is {self._a_model}{also} and that the server is up to date."
         return Fault(self._error("rejected", f"{self.host} rejected the request ({what}).", fix), wording=wording)
 
     def redirected(self) -> Fault:
-        fix = "Set CITEWISE_BASE_URL to the final address of the server; check http or https and its path."
+        fix = f"Set {self._url_setting} to the final address of the server; check http or https and its path."
         problem = f"{self.host} redirects to another address; citewise does not follow."
         return Fault(self._error("redirected", problem, fix))
 
     def not_this_protocol(self) -> Fault:
-        fix = "Check CITEWISE_BASE_URL. A login page, a proxy or another program may be answering in its place."
-        return Fault(self._error("protocol", f"{self.host} does not speak the OpenAI chat protocol.", fix))
+        fix = f"Check {self._url_setting}. A login page, a proxy or another program may be answering in its place."
+        problem = f"{self.host} does not speak the OpenAI {self.endpoint.role} protocol."
+        return Fault(self._error("protocol", problem, fix))
+
+    def bad_vectors(self, what: str) -> Fault:
+        problem = f"{self.model} at {self.host} returned {what}."
+        return Fault(self._error("bad_vectors", problem, f"Check that {self._model_setting} is {self._a_model}."))
+
+    def wrong_dimension(self, found: int, *, expected: int) -> Fault:
+        problem = f"{self.model} at {self.host} returned vectors of {found} dimensions in place of {expected}."
+        fix = "Check CITEWISE_EMBEDDING_DIMENSION, and whether the server serves another model by this name now."
+        return Fault(self._error("wrong_dimension", problem, fix))
 
     def question_filtered(self) -> Fault:
         return Fault(

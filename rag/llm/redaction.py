@@ -57,6 +57,6 @@ def protect_logs(*secrets: str | None) -> None:
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.WARNING)
-    loggers = [logging.getLogger(name) for name in ("rag.llm.client", *_VENDOR_LOGGERS)]
+    loggers = [logging.getLogger(name) for name in ("rag.llm.client", "rag.llm.embeddings", *_VENDOR_LOGGERS)]
     for target in [*loggers, *logging.getLogger().handlers]:
         target.addFilter(REDACT_KEYS)

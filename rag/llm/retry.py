@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 MAX_REQUESTS = 3
-"""Chat requests of one call, whatever they were repeated for."""
+"""Requests of one call, whatever they were repeated for."""
 FIRST_WAIT = 0.5
 """Seconds before the first retry; doubled before the second."""
 

@@ -105,10 +105,10 @@ def _of_wording(status: int, wording: str, said: str, faults: Faults, *, headers
     if status in {400, 404, 422} and _NO_MODEL.search(wording):
         return faults.model_not_found()
     if status == 405 or _NO_PATH.search(wording):
-        return faults.no_chat_api()
+        return faults.no_api()
     if status == 503 and "loading" in wording:
         return faults.loading(retry_after(headers))
-    by_status = {401: faults.key_refused, 403: faults.forbidden, 404: faults.no_chat_api, 413: faults.request_too_large}
+    by_status = {401: faults.key_refused, 403: faults.forbidden, 404: faults.no_api, 413: faults.request_too_large}
     if status in by_status:
         return by_status[status]()
     again = 0 if headers.get("x-should-retry") == "false" else 2

@@ -1,9 +1,10 @@
-"""A real HTTP server on loopback that plays chat endpoints: the model's name in a request picks what is played.
+"""A real HTTP server on loopback that plays model endpoints: the model's name in a request picks what is played.
 
     with scripted_server() as server:
         server.script("good", "Memory traces decay [1].")          # a well-formed stream of this text
         server.play("broken", http(500), http(200, b"{"))          # raw responses: one a request, the last one repeats
         ChatModel(Endpoint(base_url=server.base_url, model="good"))
+        server.embed("vectors", dimension=8)                       # vectors of words, from /v1/embeddings
         server.hits["good"], server.requests[-1]["messages"], server.left["good"]
 
 A response is a sequence of steps: bytes are written as they are, a number is a pause in seconds, RESET breaks the
@@ -11,7 +12,9 @@ connection off. Web frameworks cannot send what these tests need: torn chunks, w
 """
 
 import asyncio
+import hashlib
 import json
+import re
 import socket
 import struct
 import threading
@@ -86,9 +89,21 @@ def good_stream(reply: str, *, delta_size: int = 7, delay: float = 0.0) -> Respo
     return stream(*deltas, finish(), usage(completion=len(reply) // 4), DONE)
 
 
+def vectors_of(texts: list[str], *, dimension: int) -> dict[str, Any]:
+    """An answer of /v1/embeddings, its last text first. Vectors count hashed words: texts that share some are near."""
+    entries = []
+    for index, content in enumerate(texts):
+        vector = [0.01] * dimension
+        for word in re.findall(r"\w+", content.lower()):
+            vector[hashlib.sha256(word.encode()).digest()[0] % dimension] += 1.0
+        entries.append({"object": "embedding", "index": index, "embedding": vector})
+    return {"object": "list", "data": entries[::-1], "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
 @dataclass
 class ScriptedServer:
-    """`hits` counts chat requests a model, `left` holds when clients went away before the end of their response."""
+    """`hits` counts requests a model, `left` holds when clients went away before the end of their response, `embedded`
+    the texts whose vectors were sent."""
 
     models: list[str] = field(default_factory=lambda: ["scripted"])
     """What GET /v1/models lists; `models_response` replaces the whole answer."""
@@ -98,8 +113,10 @@ class ScriptedServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     left: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    embedded: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     port: int = 0
-    _plays: dict[str, tuple[Response, ...]] = field(default_factory=dict)
+    _dimensions: dict[str, int] = field(default_factory=dict)
+    _plays: dict[str, tuple[Response | None, ...]] = field(default_factory=dict)
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
 
     @property
@@ -109,6 +126,11 @@ class ScriptedServer:
     def play(self, model: str, *responses: Response) -> None:
         """Answers the requests for `model` with `responses`, one after the other; the last one repeats."""
         self._plays[model] = responses
+
+    def embed(self, model: str, *before: Response | None, dimension: int = 8) -> None:
+        """Answers the requests for `model` with `before`, one a request, None being vectors; then with vectors."""
+        self.hits[model], self._dimensions[model] = 0, dimension
+        self._plays[model] = (*before, None)
 
     def script(self, model: str, *replies: str, delta_size: int = 7, delay: float = 0.0) -> None:
         """Answers the requests for `model` with well-formed streams of `replies`; the last one repeats."""
@@ -145,7 +167,12 @@ class ScriptedServer:
         self.hits[model] += 1
         self.requests.append(body)
         responses = self._plays.get(model, (http(404, {"error": {"message": f"The model `{model}` does not exist"}}),))
-        await self._play(model, responses[min(self.hits[model], len(responses)) - 1], reader, writer)
+        response = responses[min(self.hits[model], len(responses)) - 1]
+        if response is None:
+            assert path.endswith("/embeddings"), path
+            self.embedded[model] += body["input"]
+            response = http(200, vectors_of(body["input"], dimension=self._dimensions[model]))
+        await self._play(model, response, reader, writer)
 
     async def _play(
         self, model: str, response: Iterable[Step], reader: asyncio.StreamReader, writer: asyncio.StreamWriter

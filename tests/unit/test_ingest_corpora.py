@@ -94,7 +94,7 @@ def test_another_model_is_refused_until_the_corpus_is_rebuilt(home: Path) -> Non
         lambda: ingest_papers(home, "c", _some([5]), embedder=other),
         lambda: remove_papers(home, "c", ["p0"], embedder=other),
     ):
-        with pytest.raises(CorpusError, match=r"model fake \(32 dimensions\), and other \(16\)") as error:
+        with pytest.raises(CorpusError, match=r"model fake \(32 dimensions\), and other is") as error:
             action()
         assert "citewise ingest --rebuild --corpus c" in error.value.fix
     report = ingest_files(home, "c", [], embedder=other, rebuild=True)

@@ -27,6 +27,7 @@ class HashEmbedder:
 
     model_id = "hash"
     dimension = 512
+    batch_size = 128
 
     def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
         vectors = np.full((len(texts), self.dimension), 1e-3, dtype=np.float32)
