@@ -90,7 +90,8 @@ _PAPERS = _words(
     r"|\bpapers (?:on|about|that|by|which|with|using)\b"
 )
 _COMPARE = _words(
-    r"\bcompar|\bboth\b|\bdiffer|\bversus\b|\bvs\b|\bin each\b|\bof the two\b|\bin common\b|\brespectively\b"
+    r"\bcompar|\bboth\b|\bdiffers?\b|\bdifferent (?:from|to)\b|\bdifferences? between\b|\bversus\b|\bvs\b|\bin each\b"
+    r"|\bof the two\b|\bin common\b|\brespectively\b"
 )
 _PART = re.compile(
     r",?\s+\b(?:and|or)\b\s+(?=(?:for|on|in|at|under|to|with|by|of|from|what|which|how|why|where|who|does|do|is|are|one)\b)",

@@ -66,3 +66,15 @@ def test_questions_about_one_paper_do_not_list_papers(text: str) -> None:
 def test_a_definition_question_knows_what_is_to_be_defined() -> None:
     assert read_question("What are memory traces, in RL?").defines == read_question("memory traces").terms
     assert read_question("Who proves a bound?").defines == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text", ["Compare CoLA and MILS", "How does A differ from B?", "the difference between A and B"]
+)
+def test_comparisons_are_recognised(text: str) -> None:
+    assert read_question(text).compares
+
+
+@pytest.mark.parametrize("text", ["Does any paper use differential privacy?", "What is difference-in-differences?"])
+def test_words_that_only_begin_alike_compare_nothing(text: str) -> None:
+    assert not read_question(text).compares
