@@ -16,6 +16,8 @@ from rag.errors import CitewiseError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
 
 EXIT_FAILED, EXIT_USAGE, EXIT_NOT_IN_CORPUS = 1, 2, 3
 
@@ -59,20 +61,28 @@ def print_error(error: CitewiseError) -> None:
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """A progress bar on stderr, with rate and time left; it shows once there is something to wait for."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=console(stderr=True), transient=True)
+    bars: list[RichProgress] = []
     tasks: dict[str, TaskID] = {}
 
     def show(done: int, total: int, what: str) -> None:
-        if not tasks:
-            bar.start()
+        if not bars:
+            bars.append(_start_bar())
         if what not in tasks:
-            tasks[what] = bar.add_task(what, total=total)
-        bar.update(tasks[what], completed=done, total=total)
+            tasks[what] = bars[0].add_task(what, total=total)
+        bars[0].update(tasks[what], completed=done, total=total)
 
     try:
         yield show
     finally:
-        bar.stop()
+        for bar in bars:
+            bar.stop()
+
+
+def _start_bar() -> "RichProgress":
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = RichProgress(*columns, console=console(stderr=True), transient=True)
+    bar.start()
+    return bar

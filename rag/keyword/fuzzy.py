@@ -50,7 +50,7 @@ class FuzzyTerms:
         terms = [term for term in dict.fromkeys(chain.from_iterable(vocabularies)) if _is_word(term)]
         numbers: dict[str, int] = {"": 0}
         texts = [[numbers.setdefault(gram, len(numbers)) for gram in _character_ngrams(term)] for term in terms]
-        index = bm25s.BM25(k1=0.5, b=1.0, method="lucene")
+        index = bm25s.BM25(k1=0.5, b=1.0, method="lucene", csc_backend="numpy")
         index.index((texts or [[0]], numbers), show_progress=False)
         return cls(index, lambda: terms, *vocabularies)
 

@@ -116,7 +116,7 @@ class _FieldBuilder:
     def finish(self) -> "bm25s.BM25":
         import bm25s
 
-        index = bm25s.BM25(k1=K1, b=B, method="lucene")
+        index = bm25s.BM25(k1=K1, b=B, method="lucene", csc_backend="numpy")
         index.index((self._papers or [[0]], self._vocabulary), show_progress=False)
         return index
 
