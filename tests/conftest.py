@@ -30,6 +30,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return home
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty home."""
+    return tmp_path / "home"
+
+
 class OutsideConnection(RuntimeError):
     """A test tried to reach something beyond this machine."""
 
