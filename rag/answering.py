@@ -39,6 +39,7 @@ from rag.errors import CitewiseError
 from rag.evidence import rank_sentences
 from rag.filters import Filters
 from rag.followup import Rewriter, leans_on_history, standalone_question
+from rag.judging import Judge, Verdicts, apply_verdicts, judge_support
 from rag.keyword import analyze
 from rag.questions import Question, read_question
 from rag.retrieval import HybridRetriever
@@ -98,6 +99,7 @@ def answer_question(
     filters: Filters | None = None,
     rewriter: Rewriter | None = None,
     reviser: Reviser | None = None,
+    judge: Judge | None = None,
     drops_unsupported: bool = False,
 ) -> Iterator[Event]:
     """Retrieved, then TextPart and Cited as the answer comes, then exactly one Finished, whatever happens.
@@ -133,12 +135,17 @@ def answer_question(
     def check(pieces: Sequence[Piece]) -> Answer:
         abstained = any(isinstance(piece, Abstained) for piece in pieces)
         outcome: Outcome = "not_in_corpus" if abstained else "answered"
-        return _finish(replace(draft, pieces=list(pieces)), outcome, writer=writer, corpus=corpus)
+        checked = _finish(replace(draft, pieces=list(pieces)), outcome, writer=writer, corpus=corpus)
+        return apply_verdicts(checked, verdicts)
 
+    verdicts: Verdicts = {}
     if reviser:
         draft.pieces = yield from revise(
             draft.pieces, question=asked.text, sources=draft.sources, reviser=reviser, check=check, since=draft.started
         )
+    if judge:
+        verdicts, remarks = yield from judge_support(check(draft.pieces), judge=judge)
+        draft.pieces += remarks
     if drops_unsupported:
         draft.pieces = drop_unsupported(draft.pieces, check=check)
     yield Finished(check(draft.pieces))

@@ -12,12 +12,13 @@ from rag.errors import InputError
 from rag.filters import Filters
 from rag.followup import Rewriter
 from rag.ingest import ensure_corpus
+from rag.judging import Judge
 from rag.keyword import analyze
 from rag.retrieval import HybridRetriever
 from rag.revising import Reviser
 from rag.scoping import Scope, scope_question
 from rag.settings import Settings, load_settings
-from rag.wiring import Connect, build_embedder, build_reviser, build_rewriter, build_writer, guarded
+from rag.wiring import Connect, build_embedder, build_judge, build_reviser, build_rewriter, build_writer, guarded
 
 MAX_QUESTION_CHARS = 4000
 _TITLE_NAME = re.compile(r"([A-Z][\w.-]*(?: [A-Z0-9][\w.-]*)?): \w")
@@ -35,10 +36,12 @@ class Assistant:
         k: int,
         rewriter: Rewriter | None = None,
         reviser: Reviser | None = None,
+        judge: Judge | None = None,
         drops_unsupported: bool = False,
     ) -> None:
         self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
-        self._rewriter, self._reviser, self._drops_unsupported = rewriter, reviser, drops_unsupported
+        self._rewriter, self._reviser, self._judge = rewriter, reviser, judge
+        self._drops_unsupported = drops_unsupported
         self._retriever = HybridRetriever(corpus=corpus, embedder=embedder)
         self._retriever.search("warm up", k=1)  # loads the model and the indexes, for which no question should wait
 
@@ -79,6 +82,7 @@ class Assistant:
             k=settings.k,
             rewriter=build_rewriter(settings, models=models),
             reviser=build_reviser(settings, models=models),
+            judge=build_judge(settings, models=models),
             drops_unsupported=settings.unsupported == "drop",
         )
 
@@ -119,6 +123,7 @@ class Assistant:
             filters=filters,
             rewriter=self._rewriter,
             reviser=self._reviser,
+            judge=self._judge,
             drops_unsupported=self._drops_unsupported,
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 
 from rag.context import Context, source_text
-from rag.domain import Source, Turn
+from rag.domain import Paper, Source, Turn
 from rag.errors import SettingsError
 from rag.tokens import count_tokens
 
@@ -19,6 +19,7 @@ Message = Mapping[str, str]
 
 PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "answer": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
+    "judge": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "sentences"})},
     "revise": {
         "system": frozenset({"fence"}),
         "user": frozenset({"fence", "sources", "question", "answer", "faults"}),
@@ -26,7 +27,7 @@ PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "standalone": {"system": frozenset({"fence"}), "user": frozenset({"fence", "conversation", "question"})},
 }
 """The prompts there are, and what each of their files must hold."""
-IN_USE = {"answer": "v1", "revise": "v1", "standalone": "v1"}
+IN_USE = {"answer": "v1", "judge": "v1", "revise": "v1", "standalone": "v1"}
 """The version of each prompt that citewise sends."""
 RESERVE = 0.15
 """Share of the window that stays empty, as other models' tokens differ from ours by up to this much."""
@@ -133,6 +134,24 @@ def fill_revise_prompt(
         prompt, fence=fence, sources="\n\n".join(texts), question=question, answer=answer, faults=listed
     )
     return FilledPrompt(messages, sources=len(texts), turns=0)
+
+
+def fill_judge_prompt(
+    prompt: Prompt, *, sentences: Sequence[tuple[str, Sequence[int]]], papers: Mapping[int, Paper], budget: int
+) -> tuple[Message, ...]:
+    """The messages that ask whether `sentences`, each with the numbers that it cites, say what `papers` say.
+
+    All sentences stay; of the papers those that fit, in order.
+    """
+    fence = _new_fence()
+    listed = "\n".join(
+        f"{place}. {' '.join(text.split())} {''.join(f'[{number}]' for number in numbers)}"
+        for place, (text, numbers) in enumerate(sentences, start=1)
+    )
+    sources = [Source(number, paper, ()) for number, paper in sorted(papers.items())]
+    room = _room(prompt, budget=budget, fence=fence, texts=[listed])
+    texts, _ = _fitting_sources(sources, room=room, context="whole")
+    return _messages(prompt, fence=fence, sources="\n\n".join(texts), sentences=listed)
 
 
 def fill_standalone_prompt(prompt: Prompt, *, question: str, history: Sequence[Turn], budget: int) -> FilledPrompt:

@@ -94,9 +94,12 @@ def drop_unsupported(pieces: Sequence[Piece], *, check: Check) -> list[Piece]:
 
 def is_faulty(sentence: AnswerSentence) -> bool:
     """Whether a sentence is unsupported, or has a number that no cited abstract has."""
-    return sentence.support == "unsupported" or (
-        sentence.support == "partly" and _FIGURE_IS_MISSING.match(sentence.reason) is not None
-    )
+    return sentence.support == "unsupported" or (sentence.support == "partly" and lacks_a_figure(sentence))
+
+
+def lacks_a_figure(sentence: AnswerSentence) -> bool:
+    """Whether the check by words found a number in a sentence that no cited abstract has."""
+    return _FIGURE_IS_MISSING.match(sentence.reason) is not None
 
 
 def total_usage(pieces: Sequence[Piece]) -> Usage:

@@ -41,6 +41,12 @@ class Settings(BaseSettings):
     """Texts that are sent to the embedding endpoint in one request."""
     embedding_max_tokens: int = Field(default=440, ge=16)
     """Tokens at which a text is cut for the embedding endpoint; the default suits windows of 512."""
+    judge_model: str | None = None
+    """A chat model that judges whether the abstracts support an answer's sentences; without it, the check by words."""
+    judge_base_url: str | None = None
+    """Address of the endpoint that serves the judge, with its /v1; without it, that of the chat model."""
+    judge_api_key: SecretStr | None = None
+    """Key of the judge's endpoint; without it, that of the chat model where both are at one server."""
     k: int = Field(default=8, ge=1, le=50)
     """How many papers are retrieved for a question."""
     context_tokens: int = Field(default=4096, ge=512)

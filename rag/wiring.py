@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from rag.embedding import Embedder, MiniLMEmbedder
 from rag.errors import SettingsError
 from rag.extractive import ExtractiveWriter
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from rag.answering import Writer
     from rag.chat_writer import Model
     from rag.followup import Rewriter
+    from rag.judging import Judge
     from rag.llm import Endpoint
     from rag.private import Knows
     from rag.revising import Reviser
@@ -75,14 +78,11 @@ def build_embedding_endpoint(settings: Settings) -> "Endpoint | None":
 def _embedding_endpoint(settings: Settings) -> "Endpoint":
     from rag.llm import Endpoint
 
-    key = settings.embedding_api_key
-    if key is None and _server(settings.embedding_base_url) == _server(settings.base_url):
-        key = settings.api_key  # a key never goes to a server that it was not given for
     endpoint = Endpoint(
         role="embedding",
         base_url=settings.embedding_base_url,
         model=settings.embedding_model,
-        api_key=key.get_secret_value() if key else None,
+        api_key=_key_for(settings.embedding_base_url, own=settings.embedding_api_key, settings=settings),
         deadline=settings.deadline,
         first_token_timeout=settings.first_token_timeout,
     )
@@ -92,6 +92,13 @@ def _embedding_endpoint(settings: Settings) -> "Endpoint":
             fix="Unset CITEWISE_EMBEDDING_BASE_URL and CITEWISE_EMBEDDING_MODEL, or do without --private.",
         )
     return endpoint
+
+
+def _key_for(base_url: str | None, *, own: SecretStr | None, settings: Settings) -> str | None:
+    """The key for an address: its own, or the chat model's at the same server. No key goes where it was not meant."""
+    if own is None and _server(base_url) == _server(settings.base_url):
+        own = settings.api_key
+    return own.get_secret_value() if own else None
 
 
 def _server(base_url: str | None) -> tuple[str, str]:
@@ -207,3 +214,30 @@ def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Revi
         rounds=settings.revise,
         deadline=settings.deadline,
     )
+
+
+def build_judge(settings: Settings, *, models: Connect | None = None) -> "Judge | None":
+    """Who judges support beside the check by words: the model that the settings name, None without one."""
+    if not settings.judge_model:
+        if settings.judge_base_url or settings.judge_api_key:
+            raise SettingsError(
+                "A judge's endpoint is set, and no model of it.", fix="Set CITEWISE_JUDGE_MODEL to one that it serves."
+            )
+        return None
+    from rag.chat_judge import OUTPUT_TOKENS, ChatJudge
+    from rag.llm import Endpoint
+    from rag.prompting import IN_USE, load_prompt
+
+    address = settings.judge_base_url or settings.base_url
+    endpoint = Endpoint(
+        role="judge",
+        base_url=address,
+        model=settings.judge_model,
+        api_key=_key_for(address, own=settings.judge_api_key, settings=settings),
+        max_output_tokens=OUTPUT_TOKENS,
+        deadline=settings.deadline,
+        first_token_timeout=settings.first_token_timeout,
+    )
+    prompt = load_prompt("judge", IN_USE["judge"], folder=settings.prompts)
+    model = (models or guarded(settings))(endpoint)
+    return ChatJudge(model=model, prompt=prompt, context_tokens=settings.context_tokens)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from rag.domain import Paper, ScoredPaper
+from rag.domain import Answer, Paper, ScoredPaper, Timings, Usage
 
 
 def paper(paper_id: str = "p1", **fields: object) -> Paper:
@@ -21,3 +21,23 @@ def paper(paper_id: str = "p1", **fields: object) -> Paper:
 def scored(paper_: Paper, *, score: float = 0.9, stages: Mapping[str, float] | None = None) -> ScoredPaper:
     """A retrieved paper."""
     return ScoredPaper(paper=paper_, score=score, stages=stages or {"keyword": 5.0, "dense": 0.6})
+
+
+def answer(**fields: object) -> Answer:
+    """An answered question without a sentence."""
+    values: dict[str, object] = {
+        "question": "What are memory traces?",
+        "searched": "What are memory traces?",
+        "outcome": "answered",
+        "text": "",
+        "sentences": (),
+        "markers": (),
+        "citations": (),
+        "retrieved": (),
+        "writer": "chat",
+        "model": "scripted",
+        "prompt": None,
+        "usage": Usage(),
+        "timings": Timings(),
+    }
+    return Answer(**{**values, **fields})  # type: ignore[arg-type]

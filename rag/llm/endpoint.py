@@ -16,7 +16,9 @@ NO_KEY = "no-key"
 _WITHOUT = {
     "chat": "answers with sentences of the abstracts (CITEWISE_WRITER=extractive).",
     "embedding": "embeds by itself (unset CITEWISE_EMBEDDING_MODEL).",
+    "judge": "checks by words (unset CITEWISE_JUDGE_MODEL).",
 }
+_PREFIX = {"chat": "", "embedding": "EMBEDDING_", "judge": "JUDGE_"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,7 @@ class Endpoint:
     Raises SettingsError where a value cannot be used.
     """
 
-    role: Literal["chat", "embedding"] = "chat"
+    role: Literal["chat", "embedding", "judge"] = "chat"
     """What is asked of it; messages name the settings of this role."""
     base_url: str | None = field(default=None, repr=False)
     """Address with its /v1; None is OpenAI. It may hold `user:password@` and a query such as `?api-version=...`."""
@@ -62,7 +64,7 @@ class Endpoint:
 
     def setting(self, name: str) -> str:
         """The environment variable that holds `name` of this endpoint."""
-        return f"CITEWISE_{'EMBEDDING_' if self.role == 'embedding' else ''}{name}"
+        return f"CITEWISE_{_PREFIX[self.role]}{name}"
 
     @property
     def _default_model(self) -> str | None:

@@ -28,7 +28,13 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_list_names_versions_fingerprints_origins_and_which_are_in_use(own: Path) -> None:
     rows = [line.split(maxsplit=1) for line in run("list").stdout.splitlines()]
-    assert [label.split("@")[0] for label, _ in rows] == ["answer/v1", "answer/v2", "revise/v1", "standalone/v1"]
+    assert [label.split("@")[0] for label, _ in rows] == [
+        "answer/v1",
+        "answer/v2",
+        "judge/v1",
+        "revise/v1",
+        "standalone/v1",
+    ]
     assert rows[0] == [load_prompt("answer", "v1").label, "in use   citewise"]
     assert rows[1][1] == str(own)
 
@@ -53,4 +59,4 @@ def test_diff_prints_what_changes_and_nothing_for_the_same(own: Path) -> None:
 def test_an_unknown_prompt_is_an_error_that_lists_the_known_ones(name: str) -> None:
     error = run("show", name).exception
     assert isinstance(error, SettingsError)
-    assert "answer/v1, revise/v1, standalone/v1" in error.fix
+    assert "answer/v1, judge/v1, revise/v1, standalone/v1" in error.fix
