@@ -51,6 +51,8 @@ LONGEST_ACRONYM = 3
 DISTINCTIVE_PAPERS = 2
 DISTINCTIVE_SHARE = 0.001
 """A name that at most this many papers, or this share of them, hold tells which paper is meant."""
+REWRITE_SHARE = 1 / 3
+"""Share of a question's time that restating it may take, so that a model that hangs leaves time for the answer."""
 
 
 class Writer(Protocol):
@@ -64,8 +66,13 @@ class Writer(Protocol):
     @property
     def prompt(self) -> str | None: ...
 
-    def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
-        """The pieces of the answer as they come. Raises CitewiseError, also amid them."""
+    def write(
+        self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float
+    ) -> Iterator[Piece]:
+        """The pieces of the answer as they come, by `until` (in `time.monotonic`) where a model writes them.
+
+        Raises CitewiseError, also amid the pieces.
+        """
         ...
 
 
@@ -96,6 +103,7 @@ def answer_question(
     retriever: HybridRetriever,
     writer: Writer,
     k: int,
+    deadline: float,
     filters: Filters | None = None,
     rewriter: Rewriter | None = None,
     reviser: Reviser | None = None,
@@ -107,11 +115,14 @@ def answer_question(
     Empty TextParts, also in front of Retrieved, give the consumer control while a model is silent. A fault of the
     writer ends in an answer whose outcome is "failed", which keeps the text that had come before; so does one of the
     endpoint that embeds, without Retrieved. What is revised or dropped after the check is seen in Finished alone.
-    Without `filters`, those that the question names are taken.
+    Without `filters`, those that the question names are taken. All calls to a model together take `deadline` seconds
+    at most, the one that restates the question a third of them.
     """
     draft = _Draft(question, standalone_question(question, history), time.perf_counter())
+    began = time.monotonic()
+    until = began + deadline
     if rewriter and history and leans_on_history(question):
-        yield from _rewrite(draft, history, rewriter=rewriter)
+        yield from _rewrite(draft, history, rewriter=rewriter, until=began + deadline * REWRITE_SHARE)
     scope = scope_question(draft.searched, corpus=corpus, filters=filters)
     draft.notes = (scope.note,) if scope.note else ()
     asked = read_question(draft.searched)
@@ -127,7 +138,7 @@ def answer_question(
         yield Finished(_finish(draft, "not_in_corpus", writer=writer, corpus=corpus))
         return
     try:
-        yield from _write(draft, asked, writer=writer, history=history)
+        yield from _write(draft, asked, writer=writer, history=history, until=until)
     except CitewiseError as error:
         yield Finished(_failed(draft, error, writer=writer, corpus=corpus))
         return
@@ -141,7 +152,7 @@ def answer_question(
     verdicts: Verdicts = {}
     if reviser:
         draft.pieces = yield from revise(
-            draft.pieces, question=asked.text, sources=draft.sources, reviser=reviser, check=check, since=draft.started
+            draft.pieces, question=asked.text, sources=draft.sources, reviser=reviser, check=check, until=until
         )
     if judge:
         verdicts, remarks = yield from judge_support(check(draft.pieces), judge=judge)
@@ -159,9 +170,9 @@ def _bears_on(draft: _Draft, scope: Scope, *, corpus: Corpus) -> bool:
     return bears_on(topic, draft.sources, retrieved=draft.retrieved, idf=corpus.keyword.idf)
 
 
-def _rewrite(draft: _Draft, history: Sequence[Turn], *, rewriter: Rewriter) -> Iterator[Event]:
+def _rewrite(draft: _Draft, history: Sequence[Turn], *, rewriter: Rewriter, until: float) -> Iterator[Event]:
     """Lets the rewriter restate the question; where it cannot, what was to be searched for stays."""
-    for item in rewriter.rewrite(draft.question, history):
+    for item in rewriter.rewrite(draft.question, history, until=until):
         if isinstance(item, Usage):
             draft.pieces.append(item)
         elif item:
@@ -201,11 +212,11 @@ def _is_distinctive(name: str, corpus: Corpus) -> bool:
     return max((corpus.keyword.idf(term) for term in analyze(name)), default=0.0) >= least - 1e-9
 
 
-def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[Turn]) -> Iterator[Event]:
+def _write(draft: _Draft, asked: Question, *, writer: Writer, history: Sequence[Turn], until: float) -> Iterator[Event]:
     """Lets the writer write, keeps its pieces and passes them on, numbered for the reader."""
     numbering = Numbering()
     papers = {source.number: source.paper for source in draft.sources}
-    for piece in writer.write(asked, sources=draft.sources, history=history):
+    for piece in writer.write(asked, sources=draft.sources, history=history, until=until):
         if isinstance(piece, Quote):
             piece = Quote(without_invisible(piece.text))
         draft.pieces.append(piece)

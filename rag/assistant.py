@@ -34,12 +34,14 @@ class Assistant:
         embedder: Embedder,
         writer: Writer,
         k: int,
+        deadline: float = 60.0,
         rewriter: Rewriter | None = None,
         reviser: Reviser | None = None,
         judge: Judge | None = None,
         drops_unsupported: bool = False,
     ) -> None:
         self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
+        self._deadline = deadline
         self._rewriter, self._reviser, self._judge = rewriter, reviser, judge
         self._drops_unsupported = drops_unsupported
         self._retriever = HybridRetriever(corpus=corpus, embedder=embedder)
@@ -80,6 +82,7 @@ class Assistant:
             embedder=embedder,
             writer=writer,
             k=settings.k,
+            deadline=settings.deadline,
             rewriter=build_rewriter(settings, models=models),
             reviser=build_reviser(settings, models=models),
             judge=build_judge(settings, models=models),
@@ -120,6 +123,7 @@ class Assistant:
             retriever=self._retriever,
             writer=self._writer,
             k=self._k,
+            deadline=self._deadline,
             filters=filters,
             rewriter=self._rewriter,
             reviser=self._reviser,

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from math import inf
 from typing import Protocol
 
 from rag.citations import parse_citations
-from rag.context import Context
+from rag.context import Window
 from rag.domain import Abstained, Note, Piece, Source, Turn, Usage
 from rag.llm import Completion, PromptTooLong
 from rag.prompting import FilledPrompt, Message, Prompt, fill_answer_prompt
@@ -22,8 +23,8 @@ class Model(Protocol):
 
     model: str | None
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
-        """The reply's text as it comes, then how it ended."""
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
+        """The reply's text as it comes, then how it ended, by `until` at the latest (in `time.monotonic`)."""
         ...
 
 
@@ -37,30 +38,29 @@ class ChatWriter:
         *,
         model: Model,
         prompt: Prompt,
-        context_tokens: int,
-        max_output_tokens: int,
-        context: Context = "whole",
+        window: Window,
     ) -> None:
-        self._model, self._prompt, self._context = model, prompt, context
-        self._max_output_tokens = max_output_tokens
-        self._budget = context_tokens - max_output_tokens
+        self._model, self._prompt, self._window = model, prompt, window
         self.prompt = prompt.label
 
     @property
     def model(self) -> str | None:
         return self._model.model
 
-    def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
+    def write(
+        self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
+    ) -> Iterator[Piece]:
         """The answer's pieces as they come, then the usage.
 
         A prompt that the endpoint finds too long is shortened and sent once more. Raises EndpointError, also amid the
         pieces, where the endpoint fails.
         """
-        filled = self._fill(question, sources, history, budget=self._budget)
+        sources = sources[: self._window.most_sources]
+        filled = self._fill(question, sources, history, budget=self._window.budget)
         if filled.sources < len(sources):
             yield Note(f"{len(sources) - filled.sources} of {len(sources)} papers did not fit into the model's window.")
         try:
-            yield from read_reply(self._model.stream(filled.messages), sources=filled.sources)
+            yield from read_reply(self._model.stream(filled.messages, until=until), sources=filled.sources)
             return
         except PromptTooLong as error:
             shorter = self._shorten(filled, question, sources, history, n_ctx=error.n_ctx)
@@ -71,7 +71,7 @@ class ChatWriter:
             "The prompt was too long for the model: it was shortened from "
             f"{filled.sources} papers to {shorter.sources} and from {filled.turns} earlier turns to {shorter.turns}."
         )
-        yield from read_reply(self._model.stream(shorter.messages), sources=shorter.sources)
+        yield from read_reply(self._model.stream(shorter.messages, until=until), sources=shorter.sources)
 
     def _fill(
         self, question: Question, sources: Sequence[Source], history: Sequence[Turn], *, budget: int
@@ -82,7 +82,7 @@ class ChatWriter:
             sources=sources,
             history=history,
             budget=budget,
-            context=self._context,
+            context=self._window.context,
         )
 
     def _shorten(
@@ -98,7 +98,9 @@ class ChatWriter:
 
         None where there is nothing to leave out.
         """
-        budget = self._budget if n_ctx is None else min(self._budget, n_ctx - self._max_output_tokens)
+        budget = self._window.budget
+        if n_ctx is not None:
+            budget = min(budget, n_ctx - self._window.max_output_tokens)
         turns = history[len(history) - sent.turns // 2 :]
         shorter = self._fill(question, sources[: (sent.sources + 1) // 2], turns, budget=budget)
         return shorter if (shorter.sources, shorter.turns) != (sent.sources, sent.turns) else None

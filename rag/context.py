@@ -1,5 +1,6 @@
 """How much of each source a model reads: whole abstracts, or of the lower ones only what bears on the question."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from rag.domain import Source
@@ -15,6 +16,24 @@ WHOLE_PAPERS = 2
 """The best papers, which are always given whole."""
 PAPERS_WITH_NEIGHBOURS = 5
 """Up to this rank a paper's best sentence comes with those beside it; further papers give their best sentence alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How much a chat model is given and may say: its window and its longest answer in tokens, and what it reads.
+
+    `most_sources` bounds the sources further than the window does: weak and slow models do best with few.
+    """
+
+    context_tokens: int
+    max_output_tokens: int
+    context: Context = "whole"
+    most_sources: int | None = None
+
+    @property
+    def budget(self) -> int:
+        """Tokens that a prompt may have."""
+        return self.context_tokens - self.max_output_tokens
 
 
 def choose_context(choice: ContextChoice, *, context_tokens: int) -> Context:

@@ -1,6 +1,7 @@
 """The writer that needs no model: an answer made of the abstracts' own sentences, each cited."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from rag.domain import Abstained, Cite, Note, Piece, Quote, RankedSentence, Source, Turn
 from rag.near_miss import unsaid
@@ -24,7 +25,9 @@ class ExtractiveWriter:
     model: str | None = None
     prompt: str | None = None
 
-    def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
+    def write(
+        self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
+    ) -> Iterator[Piece]:
         """The chosen sentences, verbatim, each followed by the citation of its source.
 
         Abstains where the papers that the question is about do not say what it asks for.

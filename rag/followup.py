@@ -26,8 +26,10 @@ _MOST_WORDS = 24
 class Rewriter(Protocol):
     """Who restates a follow-up question so that it stands alone."""
 
-    def rewrite(self, question: str, history: Sequence[Turn]) -> Iterator[str | Usage]:
-        """ "" while there is nothing yet, then the usage and the restated question; without one where that fails."""
+    def rewrite(self, question: str, history: Sequence[Turn], *, until: float) -> Iterator[str | Usage]:
+        """ "" while there is nothing yet, then the usage and the restated question; without one where that fails, or
+        is not there by `until` (in `time.monotonic`).
+        """
         ...
 
 

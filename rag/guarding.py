@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from rag.cleaning import clean_deltas, visible, without_template_tokens
@@ -35,14 +36,14 @@ class GuardedModel:
         self._model, self._secrets = model, tuple(secrets)
         self.model = model.model
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         """The cleaned text as it comes, then how it ended; where the endpoint fails, what was held back comes first."""
         sent = [{**message, "content": prompt_copy(message["content"])} for message in messages]
         system = "\n".join(message["content"] for message in sent if message["role"] == "system")
         given = "\n".join(message["content"] for message in sent if message["role"] != "system")
         hidden = (*dict.fromkeys(_FENCE.findall(system)), *self._secrets)
         ends: list[Completion | CitewiseError] = []
-        deltas = _until_end(self._model.stream(sent), ends)
+        deltas = _until_end(self._model.stream(sent, until=until), ends)
         yield from without_recital(clean_deltas(deltas, hidden=hidden, known=given), prompt=system)
         self.model = self._model.model
         for end in ends:
@@ -164,7 +165,9 @@ class GuardedWriter:
     def prompt(self) -> str | None:
         return self._writer.prompt
 
-    def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
+    def write(
+        self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
+    ) -> Iterator[Piece]:
         """The writer's pieces. Raises EndpointError in place of a reply that is too short to be checked.
 
         What the writer remarks beside its text is passed on at once, and so is a short text that a fault cuts off.
@@ -172,7 +175,7 @@ class GuardedWriter:
         held = ""
         settled = False
         try:
-            for piece in self._writer.write(question, sources=sources, history=history):
+            for piece in self._writer.write(question, sources=sources, history=history, until=until):
                 if settled or not isinstance(piece, str):
                     if isinstance(piece, Cite | Quote | Abstained) and not settled:
                         settled = True

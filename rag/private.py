@@ -7,6 +7,7 @@ were sent, and so the topic; plain words, also rare ones; names in lower case; h
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from rag.errors import CitewiseError
@@ -57,12 +58,12 @@ class PrivateModel:
         self._model, self._knows = model, knows
         self.model = model.model
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         """As the model's own; the system message and the sources are sent as they are."""
         stand_ins = stand_ins_for(messages, knows=self._knows)
         restoring = Restoring(stand_ins)
         try:
-            for item in self._model.stream([_replaced(message, stand_ins) for message in messages]):
+            for item in self._model.stream([_replaced(message, stand_ins) for message in messages], until=until):
                 if isinstance(item, Completion):
                     yield restoring.finish()
                 yield restoring.feed(item) if isinstance(item, str) else item

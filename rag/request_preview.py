@@ -1,6 +1,7 @@
 """Shows what a chat model would be sent, and sends nothing."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from rag.domain import Usage
 from rag.llm import Completion, Endpoint
@@ -18,7 +19,7 @@ class RequestPreview:
         self.model = endpoint.model
         self._endpoint, self._bodies = endpoint, bodies
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         """No text, and an end that counts no call."""
         body = RequestShape.first(self._endpoint).arguments(
             messages,

@@ -1,7 +1,6 @@
 """Verify and revise: what the check finds wrong in an answer is sent back, and what stays wrong may be dropped."""
 
 import re
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Protocol
 
@@ -17,16 +16,15 @@ _FIGURE_IS_MISSING = re.compile(r"\W*\d.* (?:not|none) (?:in|of) the cited abstr
 
 
 class Reviser(Protocol):
-    """Who corrects answers, at most `rounds` times each and within `deadline` seconds of the question."""
+    """Who corrects answers, at most `rounds` times each. `label` names its prompt."""
 
     rounds: int
-    deadline: float
     label: str
 
     def revise(
-        self, question: str, *, sources: Sequence[Source], answer: str, faults: Sequence[str], seconds: float
+        self, question: str, *, sources: Sequence[Source], answer: str, faults: Sequence[str], until: float
     ) -> Iterator[Piece]:
-        """The corrected answer's pieces. Raises EndpointError."""
+        """The corrected answer's pieces, by `until` at the latest (in `time.monotonic`). Raises EndpointError."""
         ...
 
 
@@ -37,12 +35,12 @@ def revise(
     sources: Sequence[Source],
     reviser: Reviser,
     check: Check,
-    since: float,
+    until: float,
 ) -> Generator[TextPart, None, list[Piece]]:
     """Returns the pieces of the best answer after the reviser's rounds, with notes on them and the usage of all calls.
 
     A revision is kept only where fewer of its sentences are wrong. Meanwhile empty parts give the consumer control.
-    `since` is when the question came, by `time.perf_counter`.
+    `until` is when the question's time is up, in `time.monotonic`.
     """
     kept = list(pieces)
     for _ in range(reviser.rounds):
@@ -51,10 +49,9 @@ def revise(
         if answer.outcome != "answered" or not faulty:
             break
         revised: list[Piece] = []
-        seconds = reviser.deadline - (time.perf_counter() - since)
         try:
             for piece in reviser.revise(
-                question, sources=sources, answer=_as_written(kept), faults=_listed(faulty), seconds=seconds
+                question, sources=sources, answer=_as_written(kept), faults=_listed(faulty), until=until
             ):
                 revised.append(piece)
                 yield TextPart("")

@@ -13,8 +13,6 @@ from rag.prompting import Prompt, fill_standalone_prompt
 from rag.questions import find_names
 
 MAX_OUTPUT_TOKENS = 60
-DEADLINE_SHARE = 1 / 3
-"""Share of a question's time that the call may take, so that a model that hangs leaves time for the answer."""
 LONGEST = 300
 """Characters of a restated question at most; what is longer explains or answers."""
 _LABEL = re.compile(r"^(?:(?:restated|standalone|rewritten|last) )?question:\s*", re.IGNORECASE)
@@ -27,13 +25,13 @@ _ASKS = re.compile(
 
 
 class ChatRewriter:
-    """Restates questions by a chat model, which is best one of its own with few output tokens and a short deadline."""
+    """Restates questions by a chat model, which is best one of its own with few output tokens."""
 
     def __init__(self, *, model: Model, prompt: Prompt, context_tokens: int) -> None:
         self._model, self._prompt = model, prompt
         self._budget = context_tokens - MAX_OUTPUT_TOKENS
 
-    def rewrite(self, question: str, history: Sequence[Turn]) -> Iterator[str | Usage]:
+    def rewrite(self, question: str, history: Sequence[Turn], *, until: float) -> Iterator[str | Usage]:
         """ "" while the model is silent, then the call's usage, then the restated question if it is plausible.
 
         A failure of the endpoint ends it without a question: there is a way to search without one.
@@ -41,7 +39,7 @@ class ChatRewriter:
         filled = fill_standalone_prompt(self._prompt, question=question, history=history, budget=self._budget)
         reply = ""
         try:
-            for item in self._model.stream(filled.messages):
+            for item in self._model.stream(filled.messages, until=until):
                 if isinstance(item, Completion):
                     yield item.usage
                 else:

@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     max_output_tokens: int = Field(default=700, ge=16)
     """Longest answer of a chat model, in tokens."""
     deadline: float = Field(default=60.0, gt=0)
-    """Seconds until a model call is given up, retries and streaming included."""
+    """Seconds that all calls to a model for one question may take together, retries and streaming included."""
     first_token_timeout: float = Field(default=30.0, gt=0)
     """Seconds until the model's first token; raise it for a local server that loads its model first."""
     rewrite: bool = True

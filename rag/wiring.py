@@ -15,6 +15,7 @@ from rag.settings import Settings
 if TYPE_CHECKING:
     from rag.answering import Writer
     from rag.chat_writer import Model
+    from rag.context import Window
     from rag.followup import Rewriter
     from rag.judging import Judge
     from rag.llm import Endpoint
@@ -163,24 +164,32 @@ def build_writer(settings: Settings, *, models: Connect | None = None) -> "Write
     if pick_writer(settings).name == "extractive":
         return ExtractiveWriter()
     from rag.chat_writer import ChatWriter
-    from rag.context import choose_context
     from rag.guarding import GuardedWriter
     from rag.prompting import IN_USE, load_prompt
+
+    prompt = load_prompt("answer", IN_USE["answer"], folder=settings.prompts)
+    writer = ChatWriter(
+        model=(models or guarded(settings))(build_endpoint(settings)),
+        prompt=prompt,
+        window=_window(settings),
+    )
+    return GuardedWriter(writer)
+
+
+def _window(settings: Settings) -> "Window":
+    """What the chat model reads and may write."""
+    from rag.context import Window, choose_context
 
     if settings.max_output_tokens >= settings.context_tokens:
         raise SettingsError(
             f"A window of {settings.context_tokens} tokens has no room for answers of {settings.max_output_tokens}.",
             fix="Lower CITEWISE_MAX_OUTPUT_TOKENS or raise CITEWISE_CONTEXT_TOKENS.",
         )
-    prompt = load_prompt("answer", IN_USE["answer"], folder=settings.prompts)
-    writer = ChatWriter(
-        model=(models or guarded(settings))(build_endpoint(settings)),
-        prompt=prompt,
+    return Window(
         context_tokens=settings.context_tokens,
         max_output_tokens=settings.max_output_tokens,
         context=choose_context(settings.context, context_tokens=settings.context_tokens),
     )
-    return GuardedWriter(writer)
 
 
 def build_rewriter(settings: Settings, *, models: Connect | None = None) -> "Rewriter | None":
@@ -188,10 +197,9 @@ def build_rewriter(settings: Settings, *, models: Connect | None = None) -> "Rew
     if pick_writer(settings).name == "extractive" or not settings.rewrite:
         return None
     from rag.prompting import IN_USE, load_prompt
-    from rag.rewriting import DEADLINE_SHARE, MAX_OUTPUT_TOKENS, ChatRewriter
+    from rag.rewriting import MAX_OUTPUT_TOKENS, ChatRewriter
 
-    endpoint = build_endpoint(settings)
-    short = replace(endpoint, max_output_tokens=MAX_OUTPUT_TOKENS, deadline=endpoint.deadline * DEADLINE_SHARE)
+    short = replace(build_endpoint(settings), max_output_tokens=MAX_OUTPUT_TOKENS)
     prompt = load_prompt("standalone", IN_USE["standalone"], folder=settings.prompts)
     model = (models or guarded(settings))(short)
     return ChatRewriter(model=model, prompt=prompt, context_tokens=settings.context_tokens)
@@ -202,17 +210,13 @@ def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Revi
     if pick_writer(settings).name == "extractive" or not settings.revise:
         return None
     from rag.chat_reviser import ChatReviser
-    from rag.context import choose_context
     from rag.prompting import IN_USE, load_prompt
 
     return ChatReviser(
         model=(models or guarded(settings))(build_endpoint(settings)),
         prompt=load_prompt("revise", IN_USE["revise"], folder=settings.prompts),
-        context_tokens=settings.context_tokens,
-        max_output_tokens=settings.max_output_tokens,
-        context=choose_context(settings.context, context_tokens=settings.context_tokens),
+        window=_window(settings),
         rounds=settings.revise,
-        deadline=settings.deadline,
     )
 
 

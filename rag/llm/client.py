@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -76,27 +77,28 @@ class ChatModel:
         self._shape = RequestShape.first(endpoint)
         self._opens_thinking = False
         protect_logs(endpoint.api_key, *(endpoint.credentials or ()))
+        client_errors()  # loads the client, for a second: no question's time is spent on it
 
-    def stream(self, messages: Messages) -> Iterator[str | Completion]:
+    def stream(self, messages: Messages, *, until: float = inf) -> Iterator[str | Completion]:
         """Deltas of the visible text of the answer to `messages`, then exactly one Completion.
 
         Each message has a "role" and a "content". A delta is "" about every 0.2 s while nothing comes, so that the
         consumer gets control and can close; closing ends the request at once. Reasoning is never part of the text,
         which is cut at 64 kB. Raises EndpointError, also after deltas (kind "interrupted" or "filtered"): what came
-        before is to be kept. The whole lasts no longer than the endpoint's deadline.
+        before is to be kept. The whole lasts no longer than the endpoint's deadline, and ends by
+        `until` (in `time.monotonic`).
         """
 
         async def work(emit: Emit) -> None:
-            await self._answer(messages, emit)
+            await self._answer(messages, emit, until=until)
 
         with contextlib.closing(iterate_in_thread(work, tick=TICK)) as items:
             for item in items:
                 yield "" if item is None else item
 
-    async def _answer(self, messages: Messages, emit: Emit) -> None:
-        client_errors()  # loads the client, for a second: the deadline starts behind it
+    async def _answer(self, messages: Messages, emit: Emit, *, until: float) -> None:
         begin = monotonic()
-        call = _Call(messages, emit, deadline=begin + self.endpoint.deadline)
+        call = _Call(messages, emit, deadline=min(begin + self.endpoint.deadline, until))
         status = "closed"
         try:
             completion = await self._within_deadline(call)
@@ -114,13 +116,15 @@ class ChatModel:
     async def _within_deadline(self, call: _Call) -> Completion:
         from rag.llm.transport import open_client
 
-        seconds = self.endpoint.deadline
+        seconds = call.deadline - monotonic()
+        if seconds <= 0:
+            raise self._faults().no_time_left().error
         try:
             async with asyncio.timeout(seconds), open_client(self.endpoint) as client:
                 return await self._with_retries(client, call)
         except TimeoutError as error:
             if call.received.started:
-                fault = self._faults().interrupted(f"it took longer than {seconds:g} s (CITEWISE_DEADLINE)")
+                fault = self._faults().interrupted(f"it took longer than {seconds:.3g} s (CITEWISE_DEADLINE)")
             else:
                 fault = self._faults().no_answer(seconds)
             raise fault.error from error

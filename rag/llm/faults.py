@@ -105,12 +105,16 @@ class Faults:
         return Fault(
             self._error(
                 "timeout",
-                f"No answer from {self.model} at {self.host} within {seconds:g} s.",
+                f"No answer from {self.model} at {self.host} within {seconds:.3g} s.",
                 f"{AGAIN} If it is slow or still loading, raise CITEWISE_FIRST_TOKEN_TIMEOUT and CITEWISE_DEADLINE.",
                 retryable=True,
             ),
             retries=2,
         )
+
+    def no_time_left(self) -> Fault:
+        problem = f"The question's time was up before {self.model} was asked."
+        return Fault(self._error("timeout", problem, "Raise CITEWISE_DEADLINE.", retryable=True))
 
     def key_refused(self) -> Fault:
         if self.endpoint.api_key is None:

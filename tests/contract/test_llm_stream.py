@@ -278,3 +278,19 @@ def test_one_line_is_logged_a_call(server: ScriptedServer, caplog: pytest.LogCap
     (record,) = caplog.records
     assert record.levelno == logging.INFO
     assert record.getMessage().startswith(f"chat 127.0.0.1:{server.port} logged: stop after ")
+
+
+def test_a_call_ends_with_the_question_that_it_is_made_for(server: ScriptedServer) -> None:
+    model = played(server, "late", stream(*["a ", 0.05] * 100))
+    began = time.monotonic()
+    with pytest.raises(EndpointError, match="CITEWISE_DEADLINE"):
+        list(model.stream(MESSAGES, until=began + 0.6))
+    assert 0.5 < time.monotonic() - began < 1.6
+
+
+def test_no_call_is_made_once_the_time_is_up(server: ScriptedServer) -> None:
+    model = played(server, "over", good_stream(REPLY))
+    with pytest.raises(EndpointError, match="time was up") as caught:
+        list(model.stream(MESSAGES, until=time.monotonic() - 1))
+    assert caught.value.kind == "timeout"
+    assert server.hits["over"] == 0

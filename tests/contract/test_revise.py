@@ -180,7 +180,7 @@ def test_a_revision_takes_no_longer_than_what_is_left_of_the_deadline(chat: Chat
     chat.server.play("slow", slow, play.stream(*["a ", 0.3] * 40))
     answer = chat.ask("slow", revise="1", deadline="2")
     assert answer.text == BAD
-    assert any("no time left" in note for note in answer.notes)
+    assert any("revision of the answer failed" in note and "CITEWISE_DEADLINE" in note for note in answer.notes)
     assert (answer.timings.total_ms or 0) < 3000
 
 
@@ -283,3 +283,13 @@ def test_the_whole_context_has_whole_abstracts(chat: Chat) -> None:
     chat.server.script("whole", GOOD)
     answer = chat.ask("whole", context_tokens="16000")
     assert all(scored.paper.abstract in chat.prompt() for scored in answer.retrieved)
+
+
+def test_restating_and_answering_share_one_deadline(chat: Chat) -> None:
+    trickle = play.stream(*["a ", 0.1] * 200)
+    chat.server.play("hanging", trickle)
+    answer = chat.ask("hanging", FOLLOW_UP, HISTORY, deadline="3")
+    assert chat.server.hits["hanging"] == 2
+    assert answer.outcome == "failed"
+    assert "CITEWISE_DEADLINE" in (answer.problem or "")
+    assert 2900 < (answer.timings.total_ms or 0) < 3900  # with a deadline each it would be 4 s

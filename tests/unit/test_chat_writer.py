@@ -1,10 +1,12 @@
 """The writer that asks a chat model, with a model that says what a test wants."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 import pytest
 
 from rag.chat_writer import ChatWriter
+from rag.context import Window
 from rag.domain import Abstained, Cite, Note, Piece, Removed, Source, Turn, Usage
 from rag.llm import Completion, PromptTooLong
 from rag.prompting import Message, load_prompt
@@ -22,7 +24,7 @@ class Model:
         self._deltas, self._finish = deltas, finish
         self.messages: Sequence[Message] = ()
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         self.messages = messages
         yield from self._deltas
         yield Completion(usage=Usage(10, 5, 1), finish=self._finish)
@@ -32,8 +34,7 @@ def write(*deltas: str, finish: str = "stop", context_tokens: int = 4096, count:
     writer = ChatWriter(
         model=Model(*deltas, finish=finish),
         prompt=load_prompt("answer", "v1"),
-        context_tokens=context_tokens,
-        max_output_tokens=200,
+        window=Window(context_tokens, 200),
     )
     given = [Source(number, paper(f"p{number}", abstract="word " * 300), ()) for number in range(1, count + 1)]
     return list(writer.write(read_question("What?"), sources=given, history=()))
@@ -95,7 +96,7 @@ class Overflowing(Model):
         self._refusals, self._n_ctx = refusals, n_ctx
         self.prompts: list[str] = []
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         self.prompts.append("\n".join(message["content"] for message in messages))
         yield ""
         if len(self.prompts) <= self._refusals:
@@ -107,8 +108,7 @@ def overflow(model: Overflowing, *, count: int = 8, turns: int = 0, abstract: st
     writer = ChatWriter(
         model=model,
         prompt=load_prompt("answer", "v1"),
-        context_tokens=4096,
-        max_output_tokens=200,
+        window=Window(4096, 200),
     )
     given = [Source(number, paper(f"p{number}", abstract=abstract), ()) for number in range(1, count + 1)]
     history = [Turn(f"question {number}?", "An answer.") for number in range(1, turns + 1)]
@@ -149,3 +149,13 @@ def test_where_there_is_nothing_to_leave_out_nothing_is_sent_again() -> None:
     with pytest.raises(PromptTooLong):
         list(overflow(model, count=1))
     assert len(model.prompts) == 1
+
+
+def test_a_bound_on_the_sources_keeps_the_best_ones_without_a_remark() -> None:
+    model = Overflowing("It decays [2]. Or so [3].", refusals=0)
+    writer = ChatWriter(model=model, prompt=load_prompt("answer", "v1"), window=Window(4096, 200, most_sources=2))
+    given = [Source(number, paper(f"p{number}"), ()) for number in range(1, 5)]
+    pieces = list(writer.write(read_question("What?"), sources=given, history=()))
+    assert "[2] " in model.prompts[0]
+    assert "[3] " not in model.prompts[0]
+    assert [piece for piece in pieces if isinstance(piece, Cite | Removed | Note)] == [Cite(2), Removed("[3]")]

@@ -1,6 +1,7 @@
 """The walls around a chat model: what goes in, what comes out, and that it still ends and closes as the model does."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 import pytest
 
@@ -35,7 +36,7 @@ class FakeModel:
         self.sent: Sequence[Message] = ()
         self.closed = False
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         self.sent, self.model = messages, "told-by-the-server"
         try:
             yield from self.reply
@@ -119,7 +120,9 @@ class FakeWriter:
     def __init__(self, *pieces: Piece) -> None:
         self.pieces = pieces
 
-    def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
+    def write(
+        self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
+    ) -> Iterator[Piece]:
         yield from self.pieces
 
 
@@ -160,7 +163,9 @@ def test_a_short_text_that_a_fault_cuts_off_is_kept_with_what_was_remarked() -> 
     class Cut:
         name, model, prompt = "chat", "m", None
 
-        def write(self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn]) -> Iterator[Piece]:
+        def write(
+            self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
+        ) -> Iterator[Piece]:
             yield Note("shortened")
             yield "It is"
             raise EndpointError("Cut.", fix="Again.", kind="interrupted")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from math import inf
 
 import pytest
 
@@ -70,7 +71,7 @@ class EchoModel:
         self.reply, self.fault, self.cut = reply, fault, cut
         self.sent: list[Message] = []
 
-    def stream(self, messages: Sequence[Message]) -> Iterator[str | Completion]:
+    def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         self.sent = list(messages)
         reply = self.reply if self.reply is not None else messages[-1]["content"]
         yield from (reply[start : start + self.cut] for start in range(0, len(reply), self.cut))
