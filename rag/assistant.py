@@ -14,11 +14,21 @@ from rag.followup import Rewriter
 from rag.ingest import ensure_corpus
 from rag.judging import Judge
 from rag.keyword import analyze
+from rag.picking import pick_writer
 from rag.retrieval import HybridRetriever
 from rag.revising import Reviser
 from rag.scoping import Scope, scope_question
 from rag.settings import Settings, load_settings
-from rag.wiring import Connect, build_embedder, build_judge, build_reviser, build_rewriter, build_writer, guarded
+from rag.wiring import (
+    Connect,
+    build_embedder,
+    build_judge,
+    build_reviser,
+    build_rewriter,
+    build_writer,
+    guarded,
+    model_warning,
+)
 
 MAX_QUESTION_CHARS = 4000
 _TITLE_NAME = re.compile(r"([A-Z][\w.-]*(?: [A-Z0-9][\w.-]*)?): \w")
@@ -35,13 +45,14 @@ class Assistant:
         writer: Writer,
         k: int,
         deadline: float = 60.0,
+        about_writer: str = "",
         rewriter: Rewriter | None = None,
         reviser: Reviser | None = None,
         judge: Judge | None = None,
         drops_unsupported: bool = False,
     ) -> None:
         self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
-        self._deadline = deadline
+        self._deadline, self.about_writer = deadline, about_writer
         self._rewriter, self._reviser, self._judge = rewriter, reviser, judge
         self._drops_unsupported = drops_unsupported
         self._retriever = HybridRetriever(corpus=corpus, embedder=embedder)
@@ -72,10 +83,11 @@ class Assistant:
         connect: Connect | None = None,
     ) -> "Assistant":
         """An assistant by `settings` alone. `connect` replaces what makes the calls to a chat model."""
+        pick = pick_writer(settings)
+        embedder, settings = build_embedder(settings), pick.settings
         # The corpus is opened below: it is asked for words once something is sent.
         models = guarded(settings, knows=lambda word: is_known(word, idf=corpus.keyword.idf), connect=connect)
         writer = build_writer(settings, models=models)
-        embedder = build_embedder(settings)
         corpus = ensure_corpus(settings.home, settings.corpus, embedder=embedder, on_progress=on_progress)
         return cls(
             corpus=corpus,
@@ -83,6 +95,7 @@ class Assistant:
             writer=writer,
             k=settings.k,
             deadline=settings.deadline,
+            about_writer=f"{pick.why}. {model_warning(settings) or ''}".strip(),
             rewriter=build_rewriter(settings, models=models),
             reviser=build_reviser(settings, models=models),
             judge=build_judge(settings, models=models),
@@ -91,7 +104,7 @@ class Assistant:
 
     @property
     def writer_name(self) -> str:
-        """Who writes: "extractive" or "chat"."""
+        """Who writes: "extractive", "chat" or "local"."""
         return self._writer.name
 
     @property

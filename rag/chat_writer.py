@@ -29,9 +29,7 @@ class Model(Protocol):
 
 
 class ChatWriter:
-    """Writes by a chat model from numbered sources."""
-
-    name = "chat"
+    """Writes by a chat model from numbered sources. `warning` is a remark that stands at each of its answers."""
 
     def __init__(
         self,
@@ -39,7 +37,10 @@ class ChatWriter:
         model: Model,
         prompt: Prompt,
         window: Window,
+        name: str = "chat",
+        warning: str | None = None,
     ) -> None:
+        self.name, self._warning = name, warning
         self._model, self._prompt, self._window = model, prompt, window
         self.prompt = prompt.label
 
@@ -55,6 +56,8 @@ class ChatWriter:
         A prompt that the endpoint finds too long is shortened and sent once more. Raises EndpointError, also amid the
         pieces, where the endpoint fails.
         """
+        if self._warning:
+            yield Note(self._warning)
         sources = sources[: self._window.most_sources]
         filled = self._fill(question, sources, history, budget=self._window.budget)
         if filled.sources < len(sources):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Outcome = Literal["answered", "not_in_corpus", "failed"]
-WriterChoice = Literal["auto", "chat", "extractive"]
+WriterChoice = Literal["auto", "chat", "local", "extractive"]
 Support = Literal["supported", "partly", "unsupported"]
 
 

@@ -22,11 +22,16 @@ class Settings(BaseSettings):
     corpus: str = Field(default="icml2025", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     """The corpus that is asked when none is named."""
     writer: WriterChoice = "auto"
-    """Who writes answers: a chat model, the extractive writer, or a chat model where an endpoint is configured."""
+    """Who writes answers: a chat model at an endpoint, one that citewise runs, nobody (sentences of the abstracts are
+    quoted), or the first of these that is configured or found."""
     base_url: str | None = Field(default=None, validation_alias=AliasChoices("CITEWISE_BASE_URL", "OPENAI_BASE_URL"))
     """Address of an OpenAI-compatible endpoint, with its /v1. OPENAI_BASE_URL is read too."""
     model: str | None = None
     """The chat model's name at the endpoint; without it, the only one served, or gpt-4.1-mini at OpenAI."""
+    model_file: str | None = None
+    """What the local writer runs: a GGUF file, or a model of `citewise model list`; without it, the demonstration."""
+    ollama: str = "http://127.0.0.1:11434"
+    """Where an Ollama is looked for if nothing else is configured; empty: nowhere."""
     api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("CITEWISE_API_KEY", "OPENAI_API_KEY"))
     """Key of the endpoint. OPENAI_API_KEY is read too; local servers need none."""
     embedding_base_url: str | None = None

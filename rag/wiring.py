@@ -1,7 +1,8 @@
 """The one place that builds real objects from settings: the embedder and the writer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ from pydantic import SecretStr
 from rag.embedding import Embedder, MiniLMEmbedder
 from rag.errors import SettingsError
 from rag.extractive import ExtractiveWriter
+from rag.picking import pick_writer
 from rag.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,20 +21,14 @@ if TYPE_CHECKING:
     from rag.followup import Rewriter
     from rag.judging import Judge
     from rag.llm import Endpoint
+    from rag.local.files import ModelFile
+    from rag.local.server import LlamaServer
     from rag.private import Knows
     from rag.revising import Reviser
 
 Connect = Callable[["Endpoint"], "Model"]
 """Makes the chat model at an endpoint."""
 SHORTEST_SECRET = 8
-
-
-@dataclass(frozen=True, slots=True)
-class WriterPick:
-    """Who writes, and why: one clause for `citewise doctor` and the page."""
-
-    name: str
-    why: str
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -113,19 +109,18 @@ def _server(base_url: str | None) -> tuple[str, str]:
     return parts.scheme.lower(), parts.netloc.rpartition("@")[2].lower()
 
 
-def pick_writer(settings: Settings) -> WriterPick:
-    """The writer that `settings` ask for; `auto` takes a chat model where an endpoint or a key is configured."""
-    if settings.writer != "auto":
-        return WriterPick(settings.writer, "CITEWISE_WRITER or --writer says so")
-    if settings.base_url:
-        return WriterPick("chat", "an endpoint is configured")
-    if settings.api_key:
-        return WriterPick("chat", "an API key is configured")
-    return WriterPick("extractive", "no model endpoint is configured")
-
-
 def build_endpoint(settings: Settings) -> "Endpoint":
-    """The endpoint that `settings` describe. Raises SettingsError where they cannot be used."""
+    """Where the chat model of `settings` is. Raises SettingsError where they cannot be used."""
+    settings = pick_writer(settings).settings
+    if settings.writer == "local":
+        from rag.local.server import local_endpoint
+
+        return local_endpoint(
+            local_model_file(settings),
+            max_output_tokens=settings.max_output_tokens,
+            deadline=settings.deadline,
+            first_token_timeout=settings.first_token_timeout,
+        )
     from rag.llm import Endpoint
 
     return Endpoint(
@@ -138,6 +133,20 @@ def build_endpoint(settings: Settings) -> "Endpoint":
     )
 
 
+def local_model_file(settings: Settings) -> "ModelFile":
+    """The model that the local writer runs. Raises SettingsError where it is not there."""
+    from rag.local.files import find_model
+
+    return find_model(settings.model_file, home=settings.home)
+
+
+def local_server(settings: Settings) -> "LlamaServer":
+    """The server of the local writer; it starts with the first question. Raises SettingsError where it cannot."""
+    from rag.local.server import shared_server
+
+    return shared_server(local_model_file(settings), context_tokens=settings.context_tokens)
+
+
 def guarded(settings: Settings, *, knows: "Knows | None" = None, connect: Connect | None = None) -> Connect:
     """How all chat models are made: behind the walls of `rag.guarding`, and of `rag.private` where it is set.
 
@@ -146,9 +155,8 @@ def guarded(settings: Settings, *, knows: "Knows | None" = None, connect: Connec
 
     def make(endpoint: "Endpoint") -> "Model":
         from rag.guarding import GuardedModel
-        from rag.llm import ChatModel
 
-        model: Model = (connect or ChatModel)(endpoint)
+        model = (connect or _connect(settings))(endpoint)
         if settings.private:
             from rag.private import PrivateModel
 
@@ -159,55 +167,80 @@ def guarded(settings: Settings, *, knows: "Knows | None" = None, connect: Connec
     return make
 
 
+def _connect(settings: Settings) -> Connect:
+    if pick_writer(settings).name == "local":
+        from rag.local.server import LocalModel
+
+        return partial(LocalModel, server=local_server(settings))
+    from rag.llm import ChatModel
+
+    return ChatModel
+
+
 def build_writer(settings: Settings, *, models: Connect | None = None) -> "Writer":
     """The writer that `settings` ask for, ready to write; nothing is sent yet."""
-    if pick_writer(settings).name == "extractive":
+    settings = pick_writer(settings).settings
+    if settings.writer == "extractive":
         return ExtractiveWriter()
     from rag.chat_writer import ChatWriter
     from rag.guarding import GuardedWriter
     from rag.prompting import IN_USE, load_prompt
 
-    prompt = load_prompt("answer", IN_USE["answer"], folder=settings.prompts)
+    prompt = "brief" if settings.writer == "local" else "answer"
     writer = ChatWriter(
         model=(models or guarded(settings))(build_endpoint(settings)),
-        prompt=prompt,
+        prompt=load_prompt(prompt, IN_USE[prompt], folder=settings.prompts),
         window=_window(settings),
+        name=settings.writer,
+        warning=model_warning(settings),
     )
     return GuardedWriter(writer)
 
 
+def model_warning(settings: Settings) -> str | None:
+    """One sentence on a model that is too weak to be trusted; None for all others."""
+    settings = pick_writer(settings).settings
+    return local_model_file(settings).warning if settings.writer == "local" else None
+
+
 def _window(settings: Settings) -> "Window":
-    """What the chat model reads and may write."""
-    from rag.context import Window, choose_context
+    """What the chat model reads and may write; local models get few sources unless the user says how many."""
+    from rag.context import LOCAL_SOURCES, Window, choose_context
 
     if settings.max_output_tokens >= settings.context_tokens:
         raise SettingsError(
             f"A window of {settings.context_tokens} tokens has no room for answers of {settings.max_output_tokens}.",
             fix="Lower CITEWISE_MAX_OUTPUT_TOKENS or raise CITEWISE_CONTEXT_TOKENS.",
         )
+    few = settings.writer == "local" and "k" not in settings.model_fields_set
     return Window(
         context_tokens=settings.context_tokens,
         max_output_tokens=settings.max_output_tokens,
         context=choose_context(settings.context, context_tokens=settings.context_tokens),
+        most_sources=LOCAL_SOURCES if few else None,
     )
 
 
 def build_rewriter(settings: Settings, *, models: Connect | None = None) -> "Rewriter | None":
-    """Who restates follow-up questions: a chat model where one writes, unless the settings say no."""
-    if pick_writer(settings).name == "extractive" or not settings.rewrite:
+    """Who restates follow-up questions: a chat model where one writes, unless it is weak or the settings say no."""
+    settings = pick_writer(settings).settings
+    if settings.writer == "extractive" or not settings.rewrite or model_warning(settings):
         return None
     from rag.prompting import IN_USE, load_prompt
     from rag.rewriting import MAX_OUTPUT_TOKENS, ChatRewriter
 
     short = replace(build_endpoint(settings), max_output_tokens=MAX_OUTPUT_TOKENS)
-    prompt = load_prompt("standalone", IN_USE["standalone"], folder=settings.prompts)
-    model = (models or guarded(settings))(short)
-    return ChatRewriter(model=model, prompt=prompt, context_tokens=settings.context_tokens)
+    return ChatRewriter(
+        model=(models or guarded(settings))(short),
+        prompt=load_prompt("standalone", IN_USE["standalone"], folder=settings.prompts),
+        context_tokens=settings.context_tokens,
+    )
 
 
 def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Reviser | None":
     """Who corrects answers that the check finds wanting: a chat model where one writes and the settings ask for it."""
-    if pick_writer(settings).name == "extractive" or not settings.revise:
+    settings = pick_writer(settings).settings
+    if settings.writer == "extractive" or not settings.revise:
         return None
     from rag.chat_reviser import ChatReviser
     from rag.prompting import IN_USE, load_prompt

@@ -27,6 +27,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
             monkeypatch.delenv(name)
     home = tmp_path / "home"
     monkeypatch.setenv("CITEWISE_HOME", str(home))
+    monkeypatch.setenv("CITEWISE_OLLAMA", "")  # an Ollama on the developer's machine is no part of a test
     return home
 
 

@@ -12,7 +12,9 @@ VENDORS = {
     "chromadb": {"rag/store.py"},
     "llama_index": {"rag/chunking.py", "rag/retrieval_llamaindex.py"},
     "openai": {"rag/llm/"},
-    "httpx2": {"rag/llm/"},
+    "httpx2": {"rag/llm/", "rag/local/pull.py"},  # huggingface_hub raises its errors
+    "huggingface_hub": {"rag/local/pull.py"},
+    "xllamacpp": {"rag/local/engine.py"},  # which runs in a process of its own
     "tiktoken": {"rag/tokens.py"},
     "gradio": {"ui/"},
     "fastapi": {"ui/"},

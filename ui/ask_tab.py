@@ -51,7 +51,7 @@ def ask_tab(assistant: Assistant) -> None:
                 examples = [gr.Button(question) for question in assistant.example_questions(n=4)]
             status = html("", "status", html_template='<div role="status">${value}</div>')
             box = _question_box()
-            html(model_hint(assistant.writer_name), "hint")
+            html(model_hint(assistant.writer_name, assistant.about_writer), "hint")
         sources = html(
             LEGEND,
             "sources",

@@ -88,7 +88,7 @@ def status_line(answer: Answer) -> str:
         f"Searched “{escape_html(_shortened(answer.searched))}”" if answer.searched else "",
         f"{_count(len(answer.retrieved), 'abstract')} read",
         f"{len(answer.citations)} cited" if answer.outcome == "answered" else "",
-        escape_html(answer.model or "") if answer.writer == "chat" else "quoted, no model",
+        escape_html(answer.model or "") if answer.writer != "extractive" else "quoted, no model",
         _duration(total) if total is not None else "",
         f"{tokens:,} tokens" if tokens else "",
         f"{_count(answer.removed_markers, 'invented citation')} removed" if answer.removed_markers else "",
@@ -131,13 +131,13 @@ def header(corpus: str, papers: int) -> str:
     return f"<h1>citewise</h1><p>{escape_html(corpus)} · {_count(papers, 'abstract')}</p>"
 
 
-def model_hint(writer: str) -> str:
-    """Without a model, the one line that says how to add one."""
+def model_hint(writer: str, about: str) -> str:
+    """Who writes the answers, and why (`about`); without a model, how to add one."""
     if writer != "extractive":
-        return ""
+        return escape_html(f"Answers are written by a model: {about}")
     return (
-        "Answers quote the abstracts. For written answers set <code>CITEWISE_BASE_URL</code> or "
-        "<code>OPENAI_API_KEY</code> and start again."
+        f"Answers quote the abstracts: {escape_html(about)} For written answers set <code>CITEWISE_BASE_URL</code> or "
+        "<code>OPENAI_API_KEY</code>, or give <code>--writer local</code>, and start again."
     )
 
 

@@ -10,6 +10,7 @@ from rag.cli.chat import chat
 from rag.cli.corpus import corpus_app, ingest
 from rag.cli.doctor import doctor
 from rag.cli.evals import eval_app
+from rag.cli.model import model_app
 from rag.cli.prompts import prompts_app
 from rag.cli.screen import EXIT_FAILED, EXIT_USAGE, print_error
 from rag.errors import CitewiseError, SettingsError
@@ -28,6 +29,7 @@ app.add_typer(corpus_app, name="corpus")
 app.command()(chat)
 app.command()(doctor)
 app.add_typer(eval_app, name="eval")
+app.add_typer(model_app, name="model")
 app.add_typer(prompts_app, name="prompts")
 
 

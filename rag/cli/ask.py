@@ -22,10 +22,12 @@ from rag.cli.screen import (
     CorpusOption,
     HomeOption,
     JsonOption,
+    ModelOption,
     WriterOption,
     console,
     progress_bar,
     safe,
+    with_model,
 )
 from rag.filters import Filters
 
@@ -51,6 +53,7 @@ def ask(
     corpus: CorpusOption = None,
     home: HomeOption = None,
     writer: WriterOption = None,
+    model: ModelOption = None,
     k: Annotated[
         int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
     ] = None,
@@ -83,6 +86,7 @@ def ask(
         no_filters=no_filters,
     )
     settings = load_settings(home=home, corpus=corpus, writer=writer, k=k, context=context, private=private)
+    settings = with_model(settings, model)
     if show_request:
         _show_request(question, settings, filters=filters)
         raise typer.Exit(0)
@@ -101,6 +105,8 @@ def _answer(question: str, settings: "Settings", *, filters: Filters | None, as_
 
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(settings, on_progress=on_progress)
+    if settings.writer == "auto":
+        console(stderr=True).print(f"Writer: {assistant.writer_name}, as {safe(assistant.about_writer)}", style="dim")
     if as_json:
         from rag.answer_json import answer_to_dict, dump
 
@@ -129,7 +135,7 @@ def _show_request(question: str, settings: "Settings", *, filters: Filters | Non
     for body in bodies:
         print(dump(body))
     if not bodies:
-        reason = "no abstract bears on it" if assistant.writer_name == "chat" else "no model writes the answer"
+        reason = "no abstract bears on it" if assistant.writer_name != "extractive" else "no model writes the answer"
         console(stderr=True).print(f"Nothing would be sent: {reason}.")
 
 

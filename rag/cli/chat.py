@@ -4,7 +4,17 @@ from typing import Annotated
 
 import typer
 
-from rag.cli.screen import ContextOption, CorpusOption, HomeOption, WriterOption, console, progress_bar
+from rag.cli.screen import (
+    ContextOption,
+    CorpusOption,
+    HomeOption,
+    ModelOption,
+    WriterOption,
+    console,
+    progress_bar,
+    safe,
+    with_model,
+)
 from rag.errors import SettingsError
 
 
@@ -12,6 +22,7 @@ def chat(
     corpus: CorpusOption = None,
     home: HomeOption = None,
     writer: WriterOption = None,
+    model: ModelOption = None,
     context: ContextOption = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)] = 7860,
@@ -27,12 +38,12 @@ def chat(
     from ui.server import serve
 
     login = _login(auth)
-    settings = load_settings(home=home, corpus=corpus, writer=writer, context=context)
+    settings = with_model(load_settings(home=home, corpus=corpus, writer=writer, context=context), model)
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(settings, on_progress=on_progress)
     console(stderr=True).print(
-        f"{len(assistant.corpus):,} papers in corpus {assistant.corpus.name}; answers by the "
-        f"{assistant.writer_name} writer. The page is at http://{host}:{port}{root_path} (Ctrl-C ends it)."
+        f"{len(assistant.corpus):,} papers in corpus {assistant.corpus.name}; answers by the {assistant.writer_name} "
+        f"writer, as {safe(assistant.about_writer)} The page is at http://{host}:{port}{root_path} (Ctrl-C ends it)."
     )
     serve(assistant, host=host, port=port, root_path=root_path or None, auth=login, open_browser=open_browser)
 

@@ -1,6 +1,7 @@
 """`citewise doctor`: is everything there, and does it work?"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -9,6 +10,7 @@ from rag.cli.screen import EXIT_FAILED, CorpusOption, HomeOption, console, safe
 from rag.errors import CitewiseError
 
 if TYPE_CHECKING:
+    from rag.llm import Endpoint
     from rag.settings import Settings
 
 
@@ -94,13 +96,32 @@ def _asked_corpus(settings: "Settings") -> Iterator[Check]:
 
 
 def _writer(settings: "Settings") -> Iterator[Check]:
-    from rag.wiring import build_endpoint, pick_writer
+    from rag.picking import pick_writer
 
     pick = pick_writer(settings)
     yield Check(True, f"writer: {pick.name}, as {pick.why}")
-    if pick.name != "chat":
+    if pick.name == "extractive":
         return
     from rag.llm.probe import probe
+    from rag.wiring import build_endpoint
 
-    for step in probe(build_endpoint(settings)).checks:
+    endpoint = build_endpoint(pick.settings)
+    if pick.name == "local":
+        endpoint = yield from _loaded(pick.settings, endpoint)
+    for step in probe(endpoint).checks:
         yield Check(step.passed, f"endpoint, {step.name}: {step.found}", step.fix)
+
+
+def _loaded(settings: "Settings", endpoint: "Endpoint") -> Generator[Check, None, "Endpoint"]:
+    """Loads the local model; returns its endpoint."""
+    from rag.wiring import local_server
+
+    server = local_server(settings)
+    yield Check(True, f"local model {server.model.name}: {server.model.path}, {server.model.size / 1e6:,.0f} MB")
+    if warning := server.model.warning:
+        yield Check(True, warning)
+    began = monotonic()
+    for _ in server.loading():
+        pass
+    yield Check(True, f"llama.cpp loaded it in {monotonic() - began:.1f} s")
+    return server.endpoint(endpoint)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
+    from rag.settings import Settings
+
 EXIT_FAILED, EXIT_USAGE, EXIT_NOT_IN_CORPUS = 1, 2, 3
 
 CorpusOption = Annotated[str | None, typer.Option("--corpus", help="The corpus to use. [default: CITEWISE_CORPUS]")]
@@ -29,12 +31,32 @@ WriterOption = Annotated[WriterChoice | None, typer.Option("--writer", help="Who
 ContextOption = Annotated[
     ContextChoice | None, typer.Option("--context", help="What a model reads. [default: CITEWISE_CONTEXT]")
 ]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="The chat model's name at the endpoint; for --writer local, a GGUF file or one of `citewise model list`. "
+        "[default: CITEWISE_MODEL, CITEWISE_MODEL_FILE]",
+        show_default=False,
+    ),
+]
 PapersOption = Annotated[
     int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 
 Progress = Callable[[int, int, str], None]
+
+
+def with_model(settings: "Settings", model: str | None) -> "Settings":
+    """`settings` with what `--model` gives: a file, or a name for the local writer or else for the endpoint."""
+    if model is None:
+        return settings
+    is_local = settings.writer == "local" or model.lower().endswith(".gguf")
+    changes = {"model_file": model} if is_local else {"model": model}
+    if is_local and settings.writer == "auto":
+        changes["writer"] = "local"
+    return settings.model_copy(update=changes)
 
 
 def safe(text: str) -> str:

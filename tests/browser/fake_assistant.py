@@ -82,6 +82,7 @@ class FakeAssistant:
         papers = [record for record in read_papers(seed) if isinstance(record, Paper)]
         self.corpus = FakeCorpus([*papers, HOSTILE])
         self.writer_name = writer_name
+        self.about_writer = "the test says so."
         self.model = "fake-model" if writer_name == "chat" else None
         self.histories: list[tuple[Turn, ...]] = []
         self.closed = 0

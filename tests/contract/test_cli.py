@@ -233,7 +233,7 @@ def loaded(packages: set[str], *arguments: str, home: Path) -> str:
     )
     environment = {**os.environ, "CITEWISE_HOME": str(home)}
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    return process.stderr.strip()
+    return process.stderr.splitlines()[-1]
 
 
 def test_help_loads_no_heavy_package(tmp_path: Path) -> None:

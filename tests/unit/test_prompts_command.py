@@ -31,6 +31,7 @@ def test_list_names_versions_fingerprints_origins_and_which_are_in_use(own: Path
     assert [label.split("@")[0] for label, _ in rows] == [
         "answer/v1",
         "answer/v2",
+        "brief/v1",
         "judge/v1",
         "revise/v1",
         "standalone/v1",
@@ -59,4 +60,4 @@ def test_diff_prints_what_changes_and_nothing_for_the_same(own: Path) -> None:
 def test_an_unknown_prompt_is_an_error_that_lists_the_known_ones(name: str) -> None:
     error = run("show", name).exception
     assert isinstance(error, SettingsError)
-    assert "answer/v1, judge/v1, revise/v1, standalone/v1" in error.fix
+    assert "answer/v1, brief/v1, judge/v1, revise/v1, standalone/v1" in error.fix

@@ -24,7 +24,7 @@ from rag.sentences import split_sentences
 from tests.builders import paper, scored
 from ui.inline import parse_runs
 from ui.mathml import to_mathml
-from ui.panel import corpus_page, hover_card, reading_panel, source_card, sources_panel, status_line
+from ui.panel import corpus_page, hover_card, model_hint, reading_panel, source_card, sources_panel, status_line
 from ui.render import (
     CiteTarget,
     answer_markdown,
@@ -384,3 +384,12 @@ def test_a_failed_answer_shows_what_it_cited_and_what_was_found_and_calls_neithe
 def test_what_the_nearest_abstract_does_not_say_stands_in_the_answer() -> None:
     given = answer("", [], outcome="not_in_corpus", citations=(), notes=("It does not mention “accuracy”.",))
     assert "answers the question. It does not mention “accuracy”." in message_markdown(given)
+
+
+def test_the_page_says_who_writes_and_why() -> None:
+    assert "CITEWISE_BASE_URL" in model_hint("extractive", "no model endpoint is configured.")
+    assert "no model endpoint is configured." in model_hint("extractive", "no model endpoint is configured.")
+    said = model_hint("local", "--writer says so. <b>tiny</b> is weak: trust nothing.")
+    assert said.startswith("Answers are written by a model")
+    assert "&lt;b&gt;tiny" in said
+    assert "CITEWISE_BASE_URL" not in said
