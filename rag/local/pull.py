@@ -86,9 +86,9 @@ def pull(wanted: HubFile, *, folder: Path, endpoint: str | None = None) -> Path:
 
 
 def _look_up(wanted: HubFile, *, endpoint: str | None) -> _Remote:
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
 
+    constants.HF_HUB_DISABLE_TELEMETRY = True  # the variable of this name is read at import, which gradio may have done
     told = get_hf_file_metadata(hf_hub_url(wanted.repo, wanted.file, endpoint=endpoint), endpoint=endpoint)
     if told.etag is None or not _SHA256.fullmatch(told.etag) or told.size is None:
         raise EndpointError(

@@ -226,3 +226,15 @@ def test_the_command_fetches_from_hf_endpoint_and_says_how_to_use_it(hub: Hub, h
     assert "SHA-256 checked" in done.stdout
     assert "citewise chat --writer local --model some-model-q4" in done.stderr
     assert "some-model-q4" in CliRunner().invoke(app, ["model", "list", "--home", str(home)]).stdout
+
+
+def test_nothing_but_the_file_is_asked_for_though_the_library_was_imported_before(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_outside_connections: list[object]
+) -> None:
+    from huggingface_hub import constants
+    from huggingface_hub.utils import _detect_agent
+
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
+    monkeypatch.setattr(_detect_agent, "_registry", None)
+    pull(WANTED, folder=tmp_path, endpoint=hub.url)
+    assert no_outside_connections == []
