@@ -119,10 +119,9 @@ def answer_question(
     at most, the one that restates the question a third of them.
     """
     draft = _Draft(question, standalone_question(question, history), time.perf_counter())
-    began = time.monotonic()
-    until = began + deadline
+    until = time.monotonic() + deadline
     if rewriter and history and leans_on_history(question):
-        yield from _rewrite(draft, history, rewriter=rewriter, until=began + deadline * REWRITE_SHARE)
+        yield from _rewrite(draft, history, rewriter=rewriter, until=until - deadline * (1 - REWRITE_SHARE))
     scope = scope_question(draft.searched, corpus=corpus, filters=filters)
     draft.notes = (scope.note,) if scope.note else ()
     asked = read_question(draft.searched)
@@ -155,7 +154,7 @@ def answer_question(
             draft.pieces, question=asked.text, sources=draft.sources, reviser=reviser, check=check, until=until
         )
     if judge:
-        verdicts, remarks = yield from judge_support(check(draft.pieces), judge=judge)
+        verdicts, remarks = yield from judge_support(check(draft.pieces), judge=judge, until=until)
         draft.pieces += remarks
     if drops_unsupported:
         draft.pieces = drop_unsupported(draft.pieces, check=check)
@@ -257,7 +256,6 @@ def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) 
         sentences.append(checked)
         for number, spans in zip(sentence.numbers, verdict.evidence, strict=True):
             evidence[number].update(dict.fromkeys(spans))
-    total = draft.milliseconds()
     return Answer(
         question=draft.question,
         searched=draft.searched,
@@ -274,7 +272,7 @@ def _finish(draft: _Draft, outcome: Outcome, *, writer: Writer, corpus: Corpus) 
         model=writer.model,
         prompt=writer.prompt,
         usage=total_usage(draft.pieces),
-        timings=Timings(draft.retrieve_ms, draft.first_token_ms, total),
+        timings=Timings(draft.retrieve_ms, draft.first_token_ms, draft.milliseconds()),
         removed_markers=assembled.removed_markers,
         notes=(*draft.notes, *(piece.text for piece in draft.pieces if isinstance(piece, Note)), *_notes_on(added)),
     )
@@ -284,20 +282,18 @@ def _verified_citations(
     assembled: Assembled, papers: Mapping[int, Paper], *, corpus: Corpus
 ) -> dict[int, tuple[int, ...]]:
     """Sources for the sentences that cite none, by where they end: only those that the check finds to support them."""
-    numbers = tuple(papers)
-    abstracts = [papers[number].abstract for number in numbers]
+    numbers, abstracts = tuple(papers), [paper.abstract for paper in papers.values()]
     found = {}
     for sentence in assembled.sentences:
-        if not sentence.sources:
-            places = best_citations(sentence.text, abstracts, idf=corpus.keyword.idf)
+        places = () if sentence.sources else best_citations(sentence.text, abstracts, idf=corpus.keyword.idf)
+        if places:
             found[sentence.end] = tuple(numbers[place] for place in places)
-    return {end: sources for end, sources in found.items() if sources}
+    return found
 
 
 def _notes_on(added: Mapping[int, Sequence[int]]) -> list[str]:
-    if not added:
-        return []
-    return [f"{len(added)} sentence(s) came without a citation; citewise added those that it could verify."]
+    note = f"{len(added)} sentence(s) came without a citation; citewise added those that it could verify."
+    return [note] if added else []
 
 
 def _evidence(abstract: str, spans: Iterable[Span]) -> tuple[Evidence, ...]:

@@ -21,7 +21,9 @@ class ChatJudge:
     def label(self) -> str:
         return f"{self._model.model or 'model'}, {self._prompt.label}"
 
-    def judge(self, sentences: Sequence[AnswerSentence], *, papers: Mapping[int, Paper]) -> Iterator[str | Usage]:
+    def judge(
+        self, sentences: Sequence[AnswerSentence], *, papers: Mapping[int, Paper], until: float
+    ) -> Iterator[str | Usage]:
         """See `rag.judging.Judge.judge`."""
         messages = fill_judge_prompt(
             self._prompt,
@@ -29,5 +31,5 @@ class ChatJudge:
             papers=papers,
             budget=self._budget,
         )
-        for item in self._model.stream(messages):
+        for item in self._model.stream(messages, until=until):
             yield item.usage if isinstance(item, Completion) else item

@@ -30,13 +30,20 @@ class Judge(Protocol):
     @property
     def label(self) -> str: ...
 
-    def judge(self, sentences: Sequence[AnswerSentence], *, papers: Mapping[int, Paper]) -> Iterator[str | Usage]:
-        """One reply, piece by piece, on the numbered sentences, and the call's usage. Raises EndpointError."""
+    def judge(
+        self, sentences: Sequence[AnswerSentence], *, papers: Mapping[int, Paper], until: float
+    ) -> Iterator[str | Usage]:
+        """One reply, piece by piece, on the numbered sentences, and the call's usage, by `until`.
+
+        Raises EndpointError.
+        """
         ...
 
 
-def judge_support(answer: Answer, *, judge: Judge) -> Generator[TextPart, None, tuple[Verdicts, list[Piece]]]:
-    """The judge's verdicts on the sentences of `answer` that cite, and notes and usage to add to its pieces.
+def judge_support(
+    answer: Answer, *, judge: Judge, until: float
+) -> Generator[TextPart, None, tuple[Verdicts, list[Piece]]]:
+    """The judge's verdicts, by `until`, on the sentences of `answer` that cite; notes and usage to add to its pieces.
 
     Sentences that are verbatim in a cited abstract need no judge. Where the endpoint fails, or no reply can be read,
     there are no verdicts: those of the check by words stand, and a note says so. Empty parts give the consumer control.
@@ -51,7 +58,7 @@ def judge_support(answer: Answer, *, judge: Judge) -> Generator[TextPart, None, 
     for _ in range(ATTEMPTS):
         reply = ""
         try:
-            for item in judge.judge(open_to_doubt, papers=papers):
+            for item in judge.judge(open_to_doubt, papers=papers, until=until):
                 if isinstance(item, Usage):
                     remarks.append(item)
                 else:

@@ -253,20 +253,19 @@ def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Revi
     )
 
 
-def build_judge(settings: Settings, *, models: Connect | None = None) -> "Judge | None":
-    """Who judges support beside the check by words: the model that the settings name, None without one."""
+def build_judge_endpoint(settings: Settings) -> "Endpoint | None":
+    """The model that judges support, None where the settings name none. Raises SettingsError for half an endpoint."""
     if not settings.judge_model:
         if settings.judge_base_url or settings.judge_api_key:
             raise SettingsError(
                 "A judge's endpoint is set, and no model of it.", fix="Set CITEWISE_JUDGE_MODEL to one that it serves."
             )
         return None
-    from rag.chat_judge import OUTPUT_TOKENS, ChatJudge
+    from rag.chat_judge import OUTPUT_TOKENS
     from rag.llm import Endpoint
-    from rag.prompting import IN_USE, load_prompt
 
     address = settings.judge_base_url or settings.base_url
-    endpoint = Endpoint(
+    return Endpoint(
         role="judge",
         base_url=address,
         model=settings.judge_model,
@@ -275,6 +274,16 @@ def build_judge(settings: Settings, *, models: Connect | None = None) -> "Judge 
         deadline=settings.deadline,
         first_token_timeout=settings.first_token_timeout,
     )
+
+
+def build_judge(settings: Settings, *, models: Connect | None = None) -> "Judge | None":
+    """Who judges support beside the check by words: the model that the settings name, None without one."""
+    endpoint = build_judge_endpoint(settings)
+    if endpoint is None:
+        return None
+    from rag.chat_judge import ChatJudge
+    from rag.prompting import IN_USE, load_prompt
+
     prompt = load_prompt("judge", IN_USE["judge"], folder=settings.prompts)
     model = (models or guarded(settings))(endpoint)
     return ChatJudge(model=model, prompt=prompt, context_tokens=settings.context_tokens)

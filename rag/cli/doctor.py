@@ -29,7 +29,7 @@ def doctor(corpus: CorpusOption = None, home: HomeOption = None) -> None:
     settings = load_settings(home=home, corpus=corpus)
     out = console()
     failed = False
-    for check in (_embedding_model, _token_counter, _corpora, _asked_corpus, _writer):
+    for check in (_embedding_model, _token_counter, _corpora, _asked_corpus, _writer, _judge):
         for line in _guarded(check, settings):
             failed |= not line.ok
             out.print(f"{'ok  ' if line.ok else 'FAIL'} {safe(line.what)}", style="green" if line.ok else "bold red")
@@ -102,14 +102,26 @@ def _writer(settings: "Settings") -> Iterator[Check]:
     yield Check(True, f"writer: {pick.name}, as {pick.why}")
     if pick.name == "extractive":
         return
-    from rag.llm.probe import probe
     from rag.wiring import build_endpoint
 
     endpoint = build_endpoint(pick.settings)
     if pick.name == "local":
         endpoint = yield from _loaded(pick.settings, endpoint)
+    yield from _answers(endpoint, "endpoint")
+
+
+def _judge(settings: "Settings") -> Iterator[Check]:
+    from rag.wiring import build_judge_endpoint
+
+    if endpoint := build_judge_endpoint(settings):
+        yield from _answers(endpoint, "judge")
+
+
+def _answers(endpoint: "Endpoint", name: str) -> Iterator[Check]:
+    from rag.llm.probe import probe
+
     for step in probe(endpoint).checks:
-        yield Check(step.passed, f"endpoint, {step.name}: {step.found}", step.fix)
+        yield Check(step.passed, f"{name}, {step.name}: {step.found}", step.fix)
 
 
 def _loaded(settings: "Settings", endpoint: "Endpoint") -> Generator[Check, None, "Endpoint"]:

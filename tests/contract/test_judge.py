@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from rag.assistant import Assistant
+from rag.cli import app
 from rag.domain import Answer
 from rag.errors import SettingsError
 from tests.contract import scripted_server as play
@@ -68,3 +70,12 @@ def test_a_judge_without_a_model_is_an_error(
     with pytest.raises(SettingsError, match="no model") as error:
         ask(server, seed_home, monkeypatch, "", judge_base_url=server.base_url)
     assert "CITEWISE_JUDGE_MODEL" in error.value.fix
+
+
+def test_doctor_tests_the_judge_too(server: ScriptedServer, seed_home: Path) -> None:
+    environment = {"CITEWISE_BASE_URL": server.base_url, "CITEWISE_MODEL": "writer", "CITEWISE_JUDGE_MODEL": "judge"}
+    server.script("writer", "OK")
+    server.play("judge", play.http(401, {"error": {"message": "no"}}))
+    done = CliRunner().invoke(app, ["doctor"], env={**environment, "CITEWISE_HOME": str(seed_home)})
+    assert done.exit_code == 1, done.output
+    assert "FAIL judge, " in done.output

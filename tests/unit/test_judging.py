@@ -1,6 +1,7 @@
 """The judge of support: replies are read strictly, and what cannot be read changes nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 import pytest
 
@@ -25,7 +26,9 @@ class ScriptedJudge:
         self.replies = list(replies)
         self.asked: list[tuple[str, ...]] = []
 
-    def judge(self, sentences: Sequence[AnswerSentence], *, papers: Mapping[int, Paper]) -> Iterator[str | Usage]:
+    def judge(
+        self, sentences: Sequence[AnswerSentence], *, papers: Mapping[int, Paper], until: float
+    ) -> Iterator[str | Usage]:
         assert papers[1].abstract == ABSTRACT
         self.asked.append(tuple(sentence.text for sentence in sentences))
         reply = self.replies.pop(0)
@@ -40,7 +43,7 @@ def answer_of(*sentences: AnswerSentence) -> Answer:
 
 def run(judge: ScriptedJudge, *sentences: AnswerSentence) -> tuple[Verdicts, list[Piece]]:
     """Drives the generator to its end."""
-    steps = judge_support(answer_of(*sentences), judge=judge)
+    steps = judge_support(answer_of(*sentences), judge=judge, until=inf)
     while True:
         try:
             assert next(steps) == TextPart("")
