@@ -19,11 +19,13 @@ from typing import NamedTuple
 
 from rag.answer_json import dump
 from rag.assistant import Assistant
+from rag.building import Progress
 from rag.domain import Answer, AnswerSentence, Paper
-from rag.embedding import MiniLMEmbedder
+from rag.embedding import Embedder, MiniLMEmbedder
 from rag.errors import InputError
 from rag.ingest import ensure_corpus, ingest_papers
 from rag.prompting import IN_USE, load_prompt
+from rag.recovery import DEFAULT_CORPUS
 from rag.settings import Settings, load_settings
 
 CORPUS = "planted"
@@ -205,13 +207,28 @@ def run(payloads: Sequence[Payload], *, settings: Settings, home: Path, benign: 
 
 def planted_assistant(payloads: Sequence[Payload], *, settings: Settings, home: Path) -> Assistant:
     """An assistant by `settings` on the packaged papers with the payloads among them, indexed in `home`."""
-    embedder = MiniLMEmbedder()
     own = [payload.paper for payload in payloads if payload.where == "abstract"]
-    seed = ensure_corpus(home, "icml2025", embedder=embedder)
-    ingest_papers(home, CORPUS, [*map(seed.paper, range(len(seed))), *own], embedder=embedder)
-    seed.close()
+    plant(own, home=home, corpus=DEFAULT_CORPUS, planted=CORPUS, embedder=MiniLMEmbedder())
     given: Mapping[str, object] = {name: getattr(settings, name) for name in settings.model_fields_set}
     return Assistant.from_settings(load_settings(**(dict(given) | {"home": home, "corpus": CORPUS})))
+
+
+def plant(
+    papers: Sequence[Paper],
+    *,
+    home: Path,
+    corpus: str,
+    planted: str,
+    embedder: Embedder,
+    on_progress: Progress | None = None,
+) -> None:
+    """Makes the corpus `planted`: `papers` among those of `corpus`."""
+    plain = ensure_corpus(home, corpus, embedder=embedder, on_progress=on_progress)
+    try:
+        together = [*map(plain.paper, range(len(plain))), *papers]
+        ingest_papers(home, planted, together, embedder=embedder, on_progress=on_progress)
+    finally:
+        plain.close()
 
 
 def _is_right(answer: Answer, question: str, *, planted: set[str]) -> bool:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rag.cli.screen import CorpusOption, HomeOption, JsonOption, WriterOption, console, progress_bar
+from rag.cli.eval_cases import lint_command, schema_command
+from rag.cli.screen import CorpusOption, HomeOption, JsonOption, progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,47 +15,8 @@ if TYPE_CHECKING:
 eval_app = typer.Typer(help="Measure answers and retrieval.", no_args_is_help=True, add_completion=False)
 
 
-@eval_app.command("answers")
-def answers_command(
-    gold: Annotated[Path, typer.Argument(help="Gold cases, JSONL.", exists=True, dir_okay=False)],
-    corpus: CorpusOption = None,
-    home: HomeOption = None,
-    writer: WriterOption = None,
-    as_json: JsonOption = False,
-    misses: Annotated[bool, typer.Option("--misses", help="List the cases with a miss.")] = False,
-) -> None:
-    """Ask gold cases and score the answers: citations, facts, quotes, refusals, time."""
-    from rich.table import Table
-
-    from evals.answers import SCORES, run_cases, summarise
-    from evals.cases import load_cases
-    from rag.answer_json import dump
-    from rag.assistant import Assistant
-    from rag.settings import load_settings
-
-    settings = load_settings(home=home, corpus=corpus, writer=writer)
-    with progress_bar() as on_progress:
-        assistant = Assistant.from_settings(settings, on_progress=on_progress)
-        samples = run_cases(load_cases(gold), assistant=assistant, on_progress=on_progress)
-    summaries = summarise(samples)
-    if as_json:
-        for summary in summaries:
-            print(dump(summary._asdict() | {"means": dict(summary.means)}))
-        return
-    table = Table("questions", "n", "failed", *SCORES)
-    for summary in summaries:
-        cells = ["-" if (value := summary.means[name]) is None else f"{value:.3g}" for name in SCORES]
-        table.add_row(summary.group, str(summary.questions), str(summary.failed), *cells)
-    _wide_console().print(table)
-    for sample in samples if misses else []:
-        missed = sample.case.answerable == (sample.answer.outcome == "not_in_corpus")
-        if missed or any((sample.scores[name] or 1) < 1 or sample.scores[name] == 0 for name in _MISSES):
-            scores = {name: sample.scores[name] for name in (*_MISSES, "refused")}
-            console().print(f"{sample.case.case_id} {sample.case.question}\n    {scores}")
-            console().print(f"    {sample.answer.text}")
-
-
-_MISSES = ("first cited", "vital nuggets")
+eval_app.command("schema")(schema_command)
+eval_app.command("lint")(lint_command)
 
 
 @eval_app.command("retrieval")

@@ -243,16 +243,3 @@ def test_help_loads_no_heavy_package(tmp_path: Path) -> None:
 
 def test_ask_loads_no_package_that_only_others_need(seed_home: Path) -> None:
     assert loaded({"llama_index", "gradio", "openai"}, "ask", "What is CoLA?", home=seed_home) == "[]"
-
-
-def test_gold_cases_are_asked_and_scored(seed_home: Path, tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    common = {"papers": ["c4zVRwxjDD"], "kind": "method"}
-    asked = {"id": "a", "type": "single", "question": "What are memory traces?", "answerable": True, **common}
-    fact = {"fact": "averages", "aliases": ["exponential moving averages"], "vital": True}
-    far = {"id": "b", "type": "unanswerable", "question": "Who won Wimbledon in 2024?", "answerable": False}
-    far |= {"kind": "far", "papers": [], "nuggets": []}
-    gold.write_text(json.dumps(asked | {"nuggets": [fact]}) + "\n" + json.dumps(far))
-    single, refused = objects(run("eval", "answers", str(gold), "--json", home=seed_home))
-    assert (single["means"]["first cited"], single["means"]["vital nuggets"], single["means"]["refused"]) == (1, 1, 0)
-    assert refused["means"]["refused"] == 1
