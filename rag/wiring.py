@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -156,7 +155,7 @@ def guarded(settings: Settings, *, knows: "Knows | None" = None, connect: Connec
     def make(endpoint: "Endpoint") -> "Model":
         from rag.guarding import GuardedModel
 
-        model = (connect or _connect(settings))(endpoint)
+        model = (connect or plain_models(settings))(endpoint)
         if settings.private:
             from rag.private import PrivateModel
 
@@ -167,14 +166,17 @@ def guarded(settings: Settings, *, knows: "Knows | None" = None, connect: Connec
     return make
 
 
-def _connect(settings: Settings) -> Connect:
-    if pick_writer(settings).name == "local":
-        from rag.local.server import LocalModel
-
-        return partial(LocalModel, server=local_server(settings))
+def plain_models(settings: Settings) -> Connect:
+    """What makes the calls to the chat model of `settings`, without any wall before it."""
     from rag.llm import ChatModel
 
-    return ChatModel
+    if pick_writer(settings).name != "local":
+        return ChatModel
+    from rag.local.server import LocalModel
+
+    server = local_server(settings)
+    # A judge is at an endpoint of its own.
+    return lambda endpoint: ChatModel(endpoint) if endpoint.role == "judge" else LocalModel(endpoint, server=server)
 
 
 def build_writer(settings: Settings, *, models: Connect | None = None) -> "Writer":
@@ -190,7 +192,7 @@ def build_writer(settings: Settings, *, models: Connect | None = None) -> "Write
     writer = ChatWriter(
         model=(models or guarded(settings))(build_endpoint(settings)),
         prompt=load_prompt(prompt, IN_USE[prompt], folder=settings.prompts),
-        window=_window(settings),
+        window=build_window(settings),
         name=settings.writer,
         warning=model_warning(settings),
     )
@@ -203,7 +205,7 @@ def model_warning(settings: Settings) -> str | None:
     return local_model_file(settings).warning if settings.writer == "local" else None
 
 
-def _window(settings: Settings) -> "Window":
+def build_window(settings: Settings) -> "Window":
     """What the chat model reads and may write; local models get few sources unless the user says how many."""
     from rag.context import LOCAL_SOURCES, Window, choose_context
 
@@ -248,7 +250,7 @@ def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Revi
     return ChatReviser(
         model=(models or guarded(settings))(build_endpoint(settings)),
         prompt=load_prompt("revise", IN_USE["revise"], folder=settings.prompts),
-        window=_window(settings),
+        window=build_window(settings),
         rounds=settings.revise,
     )
 

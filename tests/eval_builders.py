@@ -1,10 +1,12 @@
-"""Cases and answers for the tests of the harness, with defaults for all that a test does not care about."""
+"""Cases, answers and results for the tests of the harness, with defaults for all that a test does not care about."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from evals.cases.case import Case
+from evals.results.loading import Results
+from evals.scoring import Score
 from rag.domain import Answer, AnswerSentence, Citation, Evidence, Marker, Outcome, Paper, Span, Timings, Usage
 from tests.builders import paper, scored
 
@@ -63,3 +65,17 @@ def failed(problem: str = "Cannot reach the model.") -> Answer:
     """An answer whose call failed after a sentence."""
     outcome: Outcome = "failed"
     return replace(answer("Traces decay."), outcome=outcome, problem=problem, fix="Start it.")
+
+
+def results(scores: Mapping[str, Mapping[str, float | Score]], *, name: str = "run", **cases: Case) -> Results:
+    """Results of cases, each a cluster of its own unless it is given."""
+    known = {case_id: cases.get(case_id, case(case_id=case_id, cluster=case_id)) for case_id in scores}
+    table = {
+        (case_id, 0): {
+            metric: value if isinstance(value, Score) else Score(value, f"{metric} is {value}")
+            for metric, value in by_metric.items()
+        }
+        for case_id, by_metric in scores.items()
+    }
+    about = {"planned": len(scores), "identity": {"repeats": 1, "suite": "s"}}
+    return Results(name, about, known, table, {})

@@ -1,22 +1,28 @@
 """`citewise eval ...`: how good answers and retrieval are, on gold cases and benchmarks."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from rag.cli.eval_cases import lint_command, schema_command
+from rag.cli.eval_compare import GateCommand, baseline_app, compare_command, gate_command, power_command
+from rag.cli.eval_run import list_command, run_command, score_command
+from rag.cli.eval_screen import wide_console
 from rag.cli.screen import CorpusOption, HomeOption, JsonOption, progress_bar
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 eval_app = typer.Typer(help="Measure answers and retrieval.", no_args_is_help=True, add_completion=False)
 
 
 eval_app.command("schema")(schema_command)
 eval_app.command("lint")(lint_command)
+eval_app.command("run")(run_command)
+eval_app.command("score")(score_command)
+eval_app.command("list")(list_command)
+eval_app.command("compare")(compare_command)
+eval_app.command("gate", cls=GateCommand)(gate_command)
+eval_app.command("power")(power_command)
+eval_app.add_typer(baseline_app, name="baseline")
 
 
 @eval_app.command("retrieval")
@@ -63,11 +69,4 @@ def retrieval_command(
         for result in results:
             print(dump(to_record(result)))
         return
-    _wide_console().print(to_table(results))
-
-
-def _wide_console() -> "Console":
-    """A terminal as it is; piped output as wide as its tables."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 200)
+    wide_console().print(to_table(results))

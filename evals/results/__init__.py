@@ -1,0 +1,1 @@
+"""What scores say: summaries, comparisons, gates, and how many cases it takes."""

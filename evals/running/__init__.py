@@ -1,0 +1,1 @@
+"""Runs of a suite: asked, cached, logged, resumed, scored."""
