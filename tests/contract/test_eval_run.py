@@ -63,7 +63,7 @@ def suite(folder: Path, *items: dict[str, Any]) -> Path:
     return path
 
 
-def test_a_run_is_asked_scored_and_listed(seed_home: Path, tmp_path: Path) -> None:
+def test_a_run_is_asked_scored_listed_and_reported(seed_home: Path, tmp_path: Path) -> None:
     gold = suite(tmp_path, single(TRACES, nuggets=[FACT], variants={"typo": "What are memroy traces?"}), FAR, TALK)
     out = str(tmp_path / "runs")
     process = run("eval", "run", str(gold), "--writer", "extractive", "--json", "--out", out, home=seed_home)
@@ -76,6 +76,10 @@ def test_a_run_is_asked_scored_and_listed(seed_home: Path, tmp_path: Path) -> No
     assert {each["variant"] for each in objects(process) if "variant" in each} == {"typo", "follow-up"}
     (listed,) = objects(run("eval", "list", "--json", "--out", out, home=seed_home))
     assert (listed["answered"], listed["state"], listed["identity"]["corpus"]) == (6, "complete", "icml2025")
+    page = tmp_path / "report.html"
+    assert run("eval", "report", "last", "--html", str(page), "--out", out, home=seed_home).returncode == 0
+    assert "What are memory traces?" in page.read_text()
+    assert "| recall@5 |" in run("eval", "report", "last", "--out", out, home=seed_home).stdout
 
 
 def test_scoring_again_gives_the_same_bytes_and_needs_the_same_papers(seed_home: Path, tmp_path: Path) -> None:

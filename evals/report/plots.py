@@ -1,0 +1,113 @@
+"""The plots of a report: Vega-Lite specifications, made pure, and drawn as static SVG without any script."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from json import dumps
+from typing import Any, NamedTuple
+
+from evals.results.loading import Results
+from evals.results.summary import ALL, Summary
+
+RECALLS = (1, 3, 5, 10)
+FOREST = (
+    "recall@5",
+    "citation_validity",
+    "citation_recall",
+    "citation_precision",
+    "citation_f1",
+    "number_precision",
+    "nugget_recall",
+    "accuracy",
+    "refusal_recall_near",
+    "refusal_recall_far",
+    "refusal_f1",
+    "over_refusal",
+)
+_WIDTH, _HEIGHT = 420, 240
+_CONFIG = {"font": "sans-serif", "view": {"stroke": None}, "axis": {"labelFontSize": 12, "titleFontSize": 12}}
+_COLOUR = "#2457a6"
+_BINS = 24
+Spec = dict[str, Any]
+
+
+class Plot(NamedTuple):
+    """A plot: what it shows, and its SVG."""
+
+    title: str
+    svg: str
+
+
+def draw_plots(summary: Summary, results: Results) -> list[Plot]:
+    """The plots that the run has figures for."""
+    specs = {
+        "Recall by papers retrieved": recall_spec(summary),
+        "Metrics over all cases, with 95 % intervals": forest_spec(summary),
+        "Time of an answer": latency_spec(results.values("total_ms", keep=lambda case: True)),
+    }
+    return [Plot(title, to_svg(dumps(spec))) for title, spec in specs.items() if spec is not None]
+
+
+def recall_spec(summary: Summary) -> Spec | None:
+    """Recall at 1, 3, 5 and 10 as a curve a group; None where no case has papers."""
+    rows = {row.metric.name: row for row in summary.rows}
+    values = [
+        {"k": k, "recall": cell.interval.value, "group": group}
+        for k in RECALLS
+        if (row := rows.get(f"recall@{k}"))
+        for group, cell in row.cells.items()
+        if cell.interval and not group.startswith("variant")
+    ]
+    if not values:
+        return None
+    x = {"field": "k", "type": "quantitative", "title": "papers", "axis": {"values": list(RECALLS)}}
+    y = {"field": "recall", "type": "quantitative", "scale": {"domain": [0, 1]}}
+    colour = {"field": "group", "type": "nominal", "title": None}
+    return _spec(values, mark={"type": "line", "point": True}, encoding={"x": x, "y": y, "color": colour})
+
+
+def forest_spec(summary: Summary) -> Spec | None:
+    """The chief metrics as points with their intervals; None where none has a value."""
+    rows = {row.metric.name: row for row in summary.rows}
+    values = []
+    for name in FOREST:
+        cell = rows[name].cells.get(ALL) if name in rows else None
+        if cell is not None and cell.interval is not None:
+            value, low, high = cell.interval
+            bounds = {"low": value if low is None else low, "high": value if high is None else high}
+            values.append({"metric": rows[name].metric.title, "value": value, **bounds})
+    if not values:
+        return None
+    y = {"field": "metric", "type": "nominal", "sort": None, "title": None}
+    x = {"type": "quantitative", "scale": {"domain": [0, 1]}, "title": None}
+    rule = {
+        "mark": {"type": "rule", "color": _COLOUR},
+        "encoding": {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}},
+    }
+    point = {"mark": {"type": "point", "filled": True, "size": 60, "color": _COLOUR}}
+    point |= {"encoding": {"y": y, "x": x | {"field": "value"}}}
+    return _base(values) | {"layer": [rule, point]}
+
+
+def latency_spec(milliseconds: Sequence[float]) -> Spec | None:
+    """How many answers took how long; None where no time was measured."""
+    if not milliseconds:
+        return None
+    x = {"field": "ms", "type": "quantitative", "bin": {"maxbins": _BINS}, "title": "milliseconds"}
+    y = {"aggregate": "count", "type": "quantitative", "title": "answers"}
+    return _spec([{"ms": value} for value in milliseconds], mark={"type": "bar"}, encoding={"x": x, "y": y})
+
+
+@lru_cache(maxsize=32)
+def to_svg(spec: str) -> str:
+    """Draws a Vega-Lite specification, as JSON."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
+def _spec(values: list[dict[str, Any]], *, mark: Spec, encoding: Spec) -> Spec:
+    return _base(values) | {"mark": {"color": _COLOUR, **mark}, "encoding": encoding}
+
+
+def _base(values: list[dict[str, Any]]) -> Spec:
+    return {"data": {"values": values}, "width": _WIDTH, "height": _HEIGHT, "config": _CONFIG, "background": "white"}
