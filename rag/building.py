@@ -18,6 +18,7 @@ from rag.chunking import chunk_abstract, text_to_embed
 from rag.domain import Chunk, Paper, Span
 from rag.embedding_cache import EmbeddingCache
 from rag.embedding_cost import BeforeEmbedding, EmbeddingNeed
+from rag.facets import Facets
 from rag.generation import Manifest, code_version, mark_files
 from rag.keyword import KeywordIndex
 from rag.record_file import RecordFile, RecordWriter
@@ -87,6 +88,7 @@ def build_generation(
     dimension = cache.embedder.dimension
     _write_vectors(build, layout, cache=cache, on_progress=on_progress)
     KeywordIndex.build(layout.records.papers()).save(build / files.KEYWORD)
+    Facets.build(layout.records.papers()).save(build / files.FACETS)
     _write_store(build, layout, on_progress=on_progress)
     return Manifest(
         format=files.FORMAT,

@@ -88,8 +88,8 @@ class Corpus:
 
     @cached_property
     def facets(self) -> Facets:
-        """What papers are filtered by. Made when first asked for, by reading every record once."""
-        return Facets(self._records.papers())
+        """What papers are filtered by, loaded when first asked for."""
+        return Facets.load(self.folder / files.FACETS)
 
     def nearest_chunks(self, vector: Vectors, *, n: int, allowed: NDArray[np.bool_] | None = None) -> ChunkHits:
         """The `n` chunks of highest cosine to `vector` (float32, shape (dimension,), of length 1).

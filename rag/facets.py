@@ -1,104 +1,206 @@
-"""What papers can be filtered by, as compact columns of a whole corpus: the rows that pass, and which names it has."""
+"""What papers can be filtered by, as compact columns of a whole corpus: the rows that pass, and which names it has.
 
+The columns are written when a corpus is built, so that the first filtered question reads no records. All texts but ids
+are folded (see `rag.folding`).
+"""
+
+import json
 import re
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag.domain import Paper
-from rag.filters import Filters, fold, fold_name
+from rag.filters import Filters
+from rag.folding import fold, fold_name
 
+Rows = NDArray[np.int32]
+
+_YEARS = "years.npy"
+_COLUMNS = ("authors", "venues", "categories", "titles", "ids")
 _UNKNOWN_YEAR = -1
 _YEAR_IN_VENUE = re.compile(r"\b(?:19|20)\d\d\b")
+_LINE_FEED = 10
 
 
 class Facets:
-    """The columns of `papers`, in their order. Rows count from 0; names are kept folded, each once, with its rows."""
+    """The columns of a corpus's papers, in their order. Rows count from 0. Safe to use from several threads."""
 
-    def __init__(self, papers: Iterable[Paper]) -> None:
-        years: list[int] = []
-        columns: tuple[dict[str, list[int]], ...] = ({}, {}, {}, {}, {})
+    def __init__(self, years: Rows, columns: "Mapping[str, Column]") -> None:
+        self._years, self._columns = years, columns
+
+    @classmethod
+    def build(cls, papers: Iterable[Paper]) -> "Facets":
+        """The columns of `papers`."""
+        years = array("i")
+        collectors = {name: _Collector() for name in _COLUMNS}
         for row, paper in enumerate(papers):
             years.append(_UNKNOWN_YEAR if paper.year is None else paper.year)
-            ids = (paper.paper_id, *([paper.arxiv_id] if paper.arxiv_id else []))
-            values = (
-                map(fold_name, paper.authors),
-                [fold(paper.venue or "")],
-                map(fold, paper.categories),
-                [fold(paper.title)],
-                ids,
-            )
-            for column, of_paper in zip(columns, values, strict=True):
-                for value in of_paper:
-                    column.setdefault(value, []).append(row)
-        self._years = np.array(years, dtype=np.int32)
-        self._authors, self._venues, self._categories, self._titles = map(_Column, columns[:4])
-        self._ids = columns[4]
-        self._last_names = {name.rsplit(" ", 1)[-1] for name in columns[0]} - {""}
-        self._venue_names = {*columns[1], *(fold(_YEAR_IN_VENUE.sub("", venue)) for venue in columns[1])} - {""}
+            for name, values in _values(paper).items():
+                for value in values:
+                    collectors[name].add(value, row)
+        columns = {name: collector.column() for name, collector in collectors.items()}
+        return cls(np.array(years, dtype=np.int32), columns)
 
-    @property
+    def save(self, folder: Path) -> None:
+        """Write the columns into the new `folder`."""
+        folder.mkdir()
+        np.save(folder / _YEARS, self._years)
+        for name, column in self._columns.items():
+            column.save(folder, name)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Facets":
+        """Open what `save` wrote."""
+        years = np.load(folder / _YEARS, allow_pickle=False)
+        return cls(years, {name: Column.load(folder, name) for name in _COLUMNS})
+
+    @cached_property
     def has_years(self) -> bool:
         """Whether any paper says its year."""
         return bool((self._years != _UNKNOWN_YEAR).any())
 
     def has_author(self, name: str) -> bool:
         """Whether the folded `name` is the whole name of an author."""
-        return name in self._authors
+        return name in self._columns["authors"]
 
     def has_last_name(self, word: str) -> bool:
         """Whether an author's name ends in the folded `word`."""
-        return word in self._last_names
+        return self._columns["authors"].has_ending(word)
 
     def has_venue(self, venue: str) -> bool:
         """Whether the folded `venue` is one of the corpus, with or without its year."""
         return venue in self._venue_names
 
+    @cached_property
+    def _venue_names(self) -> frozenset[str]:
+        venues = set(self._columns["venues"].values())
+        return frozenset((venues | {fold(_YEAR_IN_VENUE.sub("", venue)) for venue in venues}) - {""})
+
     def allowed(self, filters: Filters) -> NDArray[np.bool_]:
-        """Which rows pass `filters` (shape (papers,)): those that `rag.filters.matches` says."""
+        """Which rows pass `filters` (shape (papers,)).
+
+        A paper that does not say its year, venue, ... fails where these are asked for. Of a column's values one must
+        do, of the words of the title all.
+        """
         mask = np.ones(len(self._years), dtype=np.bool_)
         if filters.years:
             known = self._years != _UNKNOWN_YEAR
             mask &= known & (self._years >= filters.years[0]) & (self._years <= filters.years[1])
-        if filters.authors:
-            mask &= self._flags(self._authors.rows_with(fold_name(name)) for name in filters.authors)
-        if filters.venues:
-            mask &= self._flags(self._venues.rows_with(fold(venue)) for venue in filters.venues)
-        if filters.categories:
-            mask &= self._flags(self._categories.rows_with(fold(name), first=True) for name in filters.categories)
-        if filters.ids:
-            mask &= self._flags(self._ids.get(paper_id, []) for paper_id in filters.ids)
-        for words in filters.title_words:
-            mask &= self._flags([self._titles.rows_with(fold(words))])
-        return mask
-
-    def _flags(self, chosen: Iterable[list[int]]) -> NDArray[np.bool_]:
-        mask = np.zeros(len(self._years), dtype=np.bool_)
-        for rows in chosen:
-            mask[rows] = True
+        authors, venues, categories, titles, ids = (self._columns[name] for name in _COLUMNS)
+        wanted = [
+            [authors.rows_with(fold_name(name)) for name in filters.authors],
+            [venues.rows_with(fold(venue)) for venue in filters.venues],
+            [categories.rows_with(fold(category), first=True) for category in filters.categories],
+            [ids.rows_of(_id_text(paper_id)) for paper_id in filters.ids],
+            *([titles.rows_with(fold(words))] for words in filters.title_words),
+        ]
+        for chosen in filter(None, wanted):
+            of_column = np.zeros(len(mask), dtype=np.bool_)
+            for rows in chosen:
+                of_column[rows] = True
+            mask &= of_column
         return mask
 
 
-class _Column:
-    """Folded values with their rows, in one text, so that words are found in 200,000 of them in milliseconds."""
+def _values(paper: Paper) -> dict[str, Iterable[str]]:
+    ids = (paper.paper_id, *([paper.arxiv_id] if paper.arxiv_id else []))
+    return {
+        "authors": map(fold_name, paper.authors),
+        "venues": (fold(paper.venue or ""),),
+        "categories": map(fold, paper.categories),
+        "titles": (fold(paper.title),),
+        "ids": map(_id_text, ids),
+    }
 
-    def __init__(self, rows: Mapping[str, list[int]]) -> None:
-        self._places = {value: place for place, value in enumerate(rows)}
-        self._rows = list(rows.values())
-        self._text = "".join(f"\n {value} " for value in rows) + "\n"
-        self._starts = np.cumsum([0, *(len(value) + 3 for value in rows)])
 
-    def __contains__(self, value: object) -> bool:
-        return value in self._places
+def _id_text(paper_id: str) -> str:
+    """An id as it stands in its column: one line of ASCII, whatever characters it has."""
+    return json.dumps(paper_id)
 
-    def rows_with(self, words: str, *, first: bool = False) -> list[int]:
-        """Rows of the values that hold `words` (whole, in their order), or, with `first`, that begin with them."""
-        rows: list[int] = []
-        wanted = ("\n" if first else "") + f" {words} "
-        at = self._text.find(wanted) if words else -1
+
+class Column:
+    """Texts of one line, each once, with the rows that have them.
+
+    All texts stand in one, `"\\n text \\n text \\n"` in UTF-8, so that words are found in 200,000 of them in
+    milliseconds. `rows` has the rows of the first, then of the second, ...; `ends` (int64) where those of each end.
+    """
+
+    def __init__(self, text: bytes, *, rows: Rows, ends: NDArray[np.int64]) -> None:
+        self._text, self._rows, self._ends = text, rows, ends
+
+    def save(self, folder: Path, name: str) -> None:
+        """Write three files that begin with `name` into `folder`."""
+        (folder / f"{name}.txt").write_bytes(self._text)
+        np.save(folder / f"{name}_rows.npy", self._rows)
+        np.save(folder / f"{name}_ends.npy", self._ends)
+
+    @classmethod
+    def load(cls, folder: Path, name: str) -> "Column":
+        """Open what `save` wrote; the rows stay on disk and are mapped into memory."""
+        rows = np.load(folder / f"{name}_rows.npy", mmap_mode="r", allow_pickle=False)
+        ends = np.load(folder / f"{name}_ends.npy", mmap_mode="r", allow_pickle=False)
+        return cls((folder / f"{name}.txt").read_bytes(), rows=rows, ends=ends)
+
+    def __contains__(self, text: str) -> bool:
+        return bool(text) and f"\n {text} \n".encode() in self._text
+
+    def has_ending(self, words: str) -> bool:
+        """Whether a text ends in `words`, whole."""
+        return bool(words) and f" {words} \n".encode() in self._text
+
+    def values(self) -> list[str]:
+        """The texts, in order."""
+        return [line[1:-1] for line in self._text.decode().split("\n")[1:-1]]
+
+    def rows_of(self, text: str) -> Rows:
+        """The rows that have `text`."""
+        return self._rows_at(self._places(f"\n {text} \n"))
+
+    def rows_with(self, words: str, *, first: bool = False) -> Rows:
+        """Rows of the texts that hold `words` (whole, in their order), or, with `first`, that begin with them."""
+        return self._rows_at(self._places(("\n" if first else "") + f" {words} ") if words else ())
+
+    def _places(self, wanted: str) -> Iterator[int]:
+        """Where `wanted` is found, once a text."""
+        pattern = wanted.encode()
+        at = self._text.find(pattern)
         while at >= 0:
-            place = int(np.searchsorted(self._starts, at, side="right")) - 1
-            rows += self._rows[place]
-            at = self._text.find(wanted, int(self._starts[place + 1]))
-        return rows
+            yield at
+            at = self._text.find(pattern, self._text.index(b"\n", at + 1))
+
+    def _rows_at(self, places: Iterable[int]) -> Rows:
+        found = np.fromiter(places, dtype=np.int64)
+        numbers = np.searchsorted(self._starts, found, side="right") - 1
+        parts = [self._rows[self._ends[n - 1] if n else 0 : self._ends[n]] for n in numbers.tolist()]
+        return np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """Where each text begins."""
+        return np.flatnonzero(np.frombuffer(self._text, dtype=np.uint8) == _LINE_FEED)[:-1]
+
+
+class _Collector:
+    """Gathers the texts of a column, row by row, as numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._of_rows, self._rows = array("i"), array("i")
+
+    def add(self, text: str, row: int) -> None:
+        self._of_rows.append(self._numbers.setdefault(text, len(self._numbers)))
+        self._rows.append(row)
+
+    def column(self) -> Column:
+        numbers = np.array(self._of_rows, dtype=np.int32)
+        counts = np.bincount(numbers, minlength=len(self._numbers))
+        return Column(
+            ("".join(f"\n {text} " for text in self._numbers) + "\n").encode(),
+            rows=np.array(self._rows, dtype=np.int32)[np.argsort(numbers, kind="stable")],
+            ends=np.cumsum(counts, dtype=np.int64),
+        )

@@ -11,7 +11,8 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from rag.domain import Span
-from rag.filters import FIRST_YEAR, LAST_YEAR, Filters, fold, fold_name
+from rag.filters import FIRST_YEAR, LAST_YEAR, Filters
+from rag.folding import fold, fold_name
 from rag.keyword import analyze
 
 _PAPER = r"(?:papers?|abstracts?|articles?|publications?|preprints?)"
@@ -57,7 +58,7 @@ _GENERIC = (
 
 
 class Facts(Protocol):
-    """What the corpus can tell of names. All texts are folded, see `rag.filters.fold`."""
+    """What the corpus can tell of names. All texts are folded, see `rag.folding`."""
 
     @property
     def has_years(self) -> bool:
@@ -101,7 +102,7 @@ class _Dated(NamedTuple):
 
 
 def filters_in(question: str, *, facts: Callable[[], Facts]) -> Reading:
-    """The filters that `question` names. `facts` is called only where a phrase may name one: it may take seconds."""
+    """The filters that `question` names. `facts` is called only where a phrase may name one: it may load them."""
     facts = cache(facts)
     authors = [*_authors_behind(question, facts), *_owners(question, facts)]
     venues = list(_venues(question, facts))

@@ -1,17 +1,14 @@
 """Filters: which papers of a corpus are searched, by year, venue, author, category, words of the title, and id."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from rag.domain import Paper
 from rag.errors import SettingsError
+from rag.folding import fold
 
 FIRST_YEAR, LAST_YEAR = 1, 9999
 """The ends of a range of years that is open."""
-_PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-_WORD = re.compile(r"[^\W_]+")
 _RANGE = re.compile(r"(\d{4})?\s*(\.\.|[-–])\s*(\d{4})?|(\d{4})")
 
 
@@ -35,47 +32,6 @@ class Filters:
     def is_empty(self) -> bool:
         """Whether every paper passes."""
         return not any(getattr(self, field.name) for field in fields(self))
-
-
-def matches(paper: Paper, filters: Filters) -> bool:
-    """Whether `paper` passes; one that does not say its year, venue, ... fails where these are asked for."""
-    if filters.years and (paper.year is None or not filters.years[0] <= paper.year <= filters.years[1]):
-        return False
-    if filters.ids and paper.paper_id not in filters.ids and paper.arxiv_id not in filters.ids:
-        return False
-    names, venue = [fold_name(name) for name in paper.authors], fold(paper.venue or "")
-    has, title = [fold(category) for category in paper.categories], fold(paper.title)
-    authors, categories = list(map(fold_name, filters.authors)), list(map(fold, filters.categories))
-    return (
-        (not authors or any(has_words(name, author) for name in names for author in authors))
-        and (not filters.venues or any(has_words(venue, fold(wanted)) for wanted in filters.venues))
-        and (not categories or any(in_category(category, wanted) for category in has for wanted in categories))
-        and all(has_words(title, fold(words)) for words in filters.title_words)
-    )
-
-
-def fold(text: str) -> str:
-    """The words of `text` without case, accents and punctuation, single spaces between them."""
-    if text.isascii():
-        return " ".join(_WORD.findall(text.lower()))
-    decomposed = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
-    return " ".join(_WORD.findall("".join(char for char in decomposed if not unicodedata.combining(char))))
-
-
-def fold_name(name: str) -> str:
-    """The same of a person's name, "Wang, Yisen" as "Yisen Wang"."""
-    last, comma, first = name.partition(",")
-    return fold(f"{first} {last}" if comma else name)
-
-
-def has_words(text: str, words: str) -> bool:
-    """Whether the folded `words` stand in the folded `text`, whole and in their order; none are in no text."""
-    return bool(words) and f" {words} " in f" {text} "
-
-
-def in_category(category: str, wanted: str) -> bool:
-    """Whether the folded `category` is `wanted` or a part of it, as cs.LG is of cs."""
-    return bool(wanted) and f"{category} ".startswith(f"{wanted} ")
 
 
 def parse_years(text: str) -> tuple[int, int]:

@@ -23,6 +23,7 @@ SENTENCE_VECTORS = "sentence_vectors.npy"
 SENTENCE_STARTS = "sentence_starts.npy"
 TITLE_VECTORS = "title_vectors.npy"
 KEYWORD = "keyword"
+FACETS = "facets"
 CHROMA = "chroma"
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -77,7 +78,7 @@ class Manifest:
 @cache
 def code_version() -> str:
     """A digest of the modules whose results a generation stores: with other code these would no longer match."""
-    modules = ["chunking.py", "sentences.py", "generation.py"]
+    modules = ["chunking.py", "sentences.py", "generation.py", "facets.py", "folding.py"]
     folder = files("rag")
     modules += sorted(
         f"keyword/{item.name}" for item in folder.joinpath("keyword").iterdir() if item.name.endswith(".py")

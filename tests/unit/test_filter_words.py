@@ -7,7 +7,7 @@ from rag.filter_words import asks_only_for_papers, filters_in
 from rag.filters import Filters
 from tests.builders import paper
 
-FACTS = Facets(
+FACTS = Facets.build(
     [
         paper("a", authors=("Yisen Wang", "Jingyi Cui"), year=2025, venue="ICML 2025"),
         paper("b", authors=("Sabine Müller", "Adam", "李明"), year=2023, venue="Journal of Machine Intelligence"),
@@ -88,7 +88,7 @@ def test_years_are_recognised_in_clear_forms(question: str, years: tuple[int, in
 
 
 def test_years_are_no_filter_where_the_corpus_has_none() -> None:
-    undated = Facets([paper(year=None)])
+    undated = Facets.build([paper(year=None)])
     assert filters_in("papers from 2024", facts=lambda: undated).filters.is_empty
 
 

@@ -1,5 +1,8 @@
 """Filters: which papers pass, how years are written, and that the columns of a corpus say the same as the papers."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +11,8 @@ from hypothesis import strategies as st
 from rag.domain import Paper
 from rag.errors import SettingsError
 from rag.facets import Facets
-from rag.filters import Filters, describe, make_filters, matches, parse_years
+from rag.filters import Filters, describe, make_filters, parse_years
+from rag.folding import fold, fold_name
 from tests.builders import paper
 
 PAPERS = (
@@ -45,8 +49,61 @@ PAPERS = (
     ],
 )
 def test_papers_that_pass(filters: Filters, ids: str) -> None:
-    assert "".join(item.paper_id for item in PAPERS if matches(item, filters)) == ids
-    assert np.flatnonzero(Facets(PAPERS).allowed(filters)).tolist() == ["abcd".index(name) for name in ids]
+    allowed = Facets.build(PAPERS).allowed(filters)
+    assert "".join(item.paper_id for item, passes in zip(PAPERS, allowed, strict=True) if passes) == ids
+
+
+def test_facets_that_were_saved_say_the_same_when_loaded(tmp_path: Path) -> None:
+    Facets.build(PAPERS).save(tmp_path / "facets")
+    loaded = Facets.load(tmp_path / "facets")
+    assert np.flatnonzero(loaded.allowed(Filters(authors=("Wang", "Wangari")))).tolist() == [0, 1]
+    assert loaded.has_years
+    assert loaded.has_author("yisen wangari")
+    assert not loaded.has_author("yisen")
+    assert loaded.has_last_name("pierret")
+    assert not loaded.has_last_name("emile")
+    assert loaded.has_venue("neurips")
+    assert loaded.has_venue("neurips 2024")
+    assert not loaded.has_venue("2024")
+    assert not any([loaded.has_author(""), loaded.has_last_name(""), loaded.has_venue("")])
+
+
+def test_facets_of_no_papers_can_be_asked(tmp_path: Path) -> None:
+    Facets.build([]).save(tmp_path / "facets")
+    loaded = Facets.load(tmp_path / "facets")
+    assert loaded.allowed(Filters(authors=("Wang",), ids=("a",))).tolist() == []
+    assert not loaded.has_years
+
+
+def test_an_id_of_several_lines_is_one_id() -> None:
+    facets = Facets.build([paper("a\nb"), paper("b"), paper('"b')])
+    assert facets.allowed(Filters(ids=("b",))).tolist() == [False, True, False]
+    assert facets.allowed(Filters(ids=("a\nb", '"b'))).tolist() == [True, False, True]
+
+
+def passes(item: Paper, filters: Filters) -> bool:
+    """What a filter means, said of one paper: what the columns are compared with."""
+
+    def has(text: str, words: str) -> bool:
+        return bool(words) and f" {words} " in f" {text} "
+
+    names, categories = [fold_name(name) for name in item.authors], [fold(name) for name in item.categories]
+    return (
+        (not filters.years or (item.year is not None and filters.years[0] <= item.year <= filters.years[1]))
+        and (not filters.ids or bool({item.paper_id, item.arxiv_id} & set(filters.ids)))
+        and (not filters.authors or any(has(name, fold_name(wanted)) for name in names for wanted in filters.authors))
+        and (not filters.venues or any(has(fold(item.venue or ""), fold(wanted)) for wanted in filters.venues))
+        and (
+            not filters.categories
+            or any(
+                has(f"^ {name}", f"^ {fold(wanted)}")
+                for name in categories
+                for wanted in filters.categories
+                if fold(wanted)
+            )
+        )
+        and all(has(fold(item.title), fold(words)) for words in filters.title_words)
+    )
 
 
 _NAMES = st.sampled_from(["Wang", "Yisen Wang", "Wang, Yisen", "Ada Wang", "É. Li", "cs", "cs.LG", "ICML 2025", "..."])
@@ -79,7 +136,10 @@ _FEW = st.lists(_NAMES, max_size=2).map(tuple)
     ),
 )
 def test_the_columns_of_a_corpus_say_the_same_as_its_papers(filters: Filters, papers: list[Paper]) -> None:
-    assert Facets(papers).allowed(filters).tolist() == [matches(item, filters) for item in papers]
+    with tempfile.TemporaryDirectory() as folder:
+        Facets.build(papers).save(Path(folder, "facets"))
+        facets = Facets.load(Path(folder, "facets"))
+        assert facets.allowed(filters).tolist() == [passes(item, filters) for item in papers]
 
 
 @pytest.mark.parametrize(
