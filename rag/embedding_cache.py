@@ -11,6 +11,7 @@ import numpy as np
 
 from rag.embedding import Embedder, Vectors
 from rag.errors import CorpusError
+from rag.tokens import count_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -51,10 +52,9 @@ class EmbeddingCache:
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if on_batch is not None:
             on_batch(sum(digest not in missing for digest in digests))
-        # Texts of one length in one call: little is spent on padding.
-        for digest_batch in _batches(
-            sorted(missing, key=lambda digest: len(missing[digest])), self.embedder.batch_size
-        ):
+        # Texts of one length in one call: little is spent on padding. Characters tell a model's length less well.
+        by_length = sorted(missing, key=lambda digest: count_tokens(missing[digest]))
+        for digest_batch in _batches(by_length, self.embedder.batch_size):
             fresh = self._embed([missing[digest] for digest in digest_batch])
             entries = dict(zip(digest_batch, fresh, strict=True))
             self._guarded(lambda entries=entries: self._write(entries))  # type: ignore[misc]
