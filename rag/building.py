@@ -39,7 +39,7 @@ _PAPERS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class Layout:
     """Which rows belong to which paper."""
 
     records: RecordFile
@@ -82,11 +82,14 @@ def build_generation(
     Raises CorpusError where the embeddings or the vector index come out wrong, EndpointError where an endpoint that
     embeds fails; `build` is then of no use.
     """
-    layout = _write_papers(build, lines, chunk_tokens=chunk_tokens)
-    if before_embedding is not None:
-        before_embedding(_need(layout, cache))
-    dimension = cache.embedder.dimension
-    _write_vectors(build, layout, cache=cache, on_progress=on_progress)
+    layout = embed_papers(
+        build,
+        lines,
+        cache=cache,
+        chunk_tokens=chunk_tokens,
+        on_progress=on_progress,
+        before_embedding=before_embedding,
+    )
     KeywordIndex.build(layout.records.papers()).save(build / files.KEYWORD)
     Facets.build(layout.records.papers()).save(build / files.FACETS)
     _write_store(build, layout, on_progress=on_progress)
@@ -97,14 +100,31 @@ def build_generation(
         chunks=len(layout.chunks),
         sentences=int(layout.sentence_starts[-1]),
         model=cache.embedder.model_id,
-        dimension=dimension,
+        dimension=cache.embedder.dimension,
         chunk_tokens=chunk_tokens,
         code=code_version(),
         files=mark_files(build),
     )
 
 
-def _write_papers(build: Path, lines: Iterable[bytes], *, chunk_tokens: int) -> _Layout:
+def embed_papers(
+    build: Path,
+    lines: Iterable[bytes],
+    *,
+    cache: EmbeddingCache,
+    chunk_tokens: int,
+    on_progress: Progress = lambda done, total, what: None,
+    before_embedding: BeforeEmbedding | None = None,
+) -> Layout:
+    """The first half of a build: the records `lines`, cut, and the vectors of all their texts, written into `build`."""
+    layout = _write_papers(build, lines, chunk_tokens=chunk_tokens)
+    if before_embedding is not None:
+        before_embedding(_need(layout, cache))
+    _write_vectors(build, layout, cache=cache, on_progress=on_progress)
+    return layout
+
+
+def _write_papers(build: Path, lines: Iterable[bytes], *, chunk_tokens: int) -> Layout:
     """Records, their ids, and where their chunks and sentences are."""
     ids: list[str] = []
     chunks, starts, titles = array("i"), array("q", [0]), 0
@@ -119,7 +139,7 @@ def _write_papers(build: Path, lines: Iterable[bytes], *, chunk_tokens: int) -> 
             titles += bool(paper.title)
     with (build / files.RECORDS).open("rb") as source, gzip.open(build / files.BACKUP, "wb", 6) as copy:
         shutil.copyfileobj(source, copy)
-    layout = _Layout(
+    layout = Layout(
         records=RecordFile(build / files.RECORDS, offsets=writer.offsets()),
         chunks=np.array(chunks, dtype=np.int32).reshape(-1, 3),
         sentence_starts=np.array(starts, dtype=np.int64),
@@ -132,7 +152,7 @@ def _write_papers(build: Path, lines: Iterable[bytes], *, chunk_tokens: int) -> 
     return layout
 
 
-def _write_vectors(build: Path, layout: _Layout, *, cache: EmbeddingCache, on_progress: Progress) -> None:
+def _write_vectors(build: Path, layout: Layout, *, cache: EmbeddingCache, on_progress: Progress) -> None:
     """The vectors of chunks, sentences and titles, written as they come so that memory stays bounded."""
     dimension, papers = cache.embedder.dimension, len(layout.records)
     chunk_vectors = _new_array(build / files.VECTORS, np.float32, (len(layout.chunks), dimension))
@@ -156,7 +176,7 @@ def _write_vectors(build: Path, layout: _Layout, *, cache: EmbeddingCache, on_pr
         array_.flush()
 
 
-def _need(layout: _Layout, cache: EmbeddingCache) -> EmbeddingNeed:
+def _need(layout: Layout, cache: EmbeddingCache) -> EmbeddingNeed:
     """What is to be embedded. A text that is in several groups of papers and in no cache counts once for each."""
     texts = tokens = 0
     for group in _groups(layout):
@@ -166,7 +186,7 @@ def _need(layout: _Layout, cache: EmbeddingCache) -> EmbeddingNeed:
     return EmbeddingNeed(texts=texts, tokens=tokens)
 
 
-def _groups(layout: _Layout) -> Iterator[_Group]:
+def _groups(layout: Layout) -> Iterator[_Group]:
     papers = len(layout.records)
     first_chunk = np.searchsorted(layout.chunks[:, 0], np.arange(papers + 1))
     for first in range(0, papers, _PAPERS):
@@ -186,7 +206,7 @@ def _groups(layout: _Layout) -> Iterator[_Group]:
         )
 
 
-def _chunks(layout: _Layout, rows: slice, papers: list[Paper], first: int) -> Iterator[tuple[int, Chunk]]:
+def _chunks(layout: Layout, rows: slice, papers: list[Paper], first: int) -> Iterator[tuple[int, Chunk]]:
     """The chunks of the table's `rows` with their paper rows; `papers` begins with the paper of row `first`."""
     ordinal, previous = 0, -1
     for row, start, end in layout.chunks[rows].tolist():
@@ -195,7 +215,7 @@ def _chunks(layout: _Layout, rows: slice, papers: list[Paper], first: int) -> It
         yield row, Chunk(paper.paper_id, ordinal, paper.abstract[start:end], Span(start, end))
 
 
-def _write_store(build: Path, layout: _Layout, *, on_progress: Progress) -> None:
+def _write_store(build: Path, layout: Layout, *, on_progress: Progress) -> None:
     """The vector index, read back and compared."""
     vectors = np.load(build / files.VECTORS, mmap_mode="r", allow_pickle=False)
     if len(vectors) < MIN_ROWS:
@@ -216,7 +236,7 @@ def _write_store(build: Path, layout: _Layout, *, on_progress: Progress) -> None
         store.close()
 
 
-def _chunk_records(layout: _Layout) -> Iterator[ChunkRecord]:
+def _chunk_records(layout: Layout) -> Iterator[ChunkRecord]:
     row, paper = -1, None
     for chunk_row, start, end in layout.chunks.tolist():
         if paper is None or chunk_row != row:

@@ -28,7 +28,8 @@ DATABASE = "chroma.sqlite3"
 """The one file that Chroma writes to even when it only reads."""
 MIN_ROWS = 2
 """Chroma keeps a collection of one row in its write-ahead log and rewrites the index at each opening: do not use it."""
-_COLLECTION = "chunks"
+COLLECTION = "chunks"
+"""The name of the one collection."""
 _BATCH = 300  # what Chroma Cloud takes in one write
 _SYNC = 1000
 """Rows between two writes of the index files, at least: Chroma's own default."""
@@ -73,11 +74,11 @@ class ChromaStore:
     ) -> "ChromaStore":
         """A new collection in the empty `folder` whose row i is `vectors[i]` and the i-th of `chunks`."""
         with _translated(folder):
-            client = _client(folder)
+            client = open_client(folder)
             threshold, batches = plan_batches(len(vectors))
             hnsw = {**_HNSW, "sync_threshold": threshold, "batch_size": min(100, threshold)}
             collection = client.create_collection(
-                _COLLECTION,
+                COLLECTION,
                 embedding_function=None,
                 configuration={"hnsw": hnsw},  # type: ignore[arg-type]
             )
@@ -102,9 +103,9 @@ class ChromaStore:
         if not (folder / DATABASE).is_file():  # Chroma would make an empty one
             raise CorpusError(f"The vector index {folder} is missing.", fix="Run: citewise doctor")
         with _translated(folder):
-            client = _client(folder)
+            client = open_client(folder)
             try:
-                collection = client.get_collection(_COLLECTION, embedding_function=None)
+                collection = client.get_collection(COLLECTION, embedding_function=None)
                 _refuse_embedding_function(collection, folder)
             except BaseException:
                 client.close()  # type: ignore[attr-defined]
@@ -203,7 +204,8 @@ def check_database(folder: Path, *, rows: int, deep: bool) -> str | None:
     return None
 
 
-def _client(folder: Path) -> "ClientAPI":
+def open_client(folder: Path) -> "ClientAPI":
+    """Chroma on `folder`, embedded, contacting nobody whatever the environment says."""
     import chromadb
 
     return chromadb.PersistentClient(str(folder), _settings())
@@ -213,7 +215,7 @@ def _client(folder: Path) -> "ClientAPI":
 def _settings() -> "Settings":
     """Chroma's defaults without telemetry, whatever the environment and a `.env` in the working folder say.
 
-    Both could send it to a server (CHROMA_API_IMPL) or its traces to one (CHROMA_OTEL_COLLECTION_ENDPOINT).
+    Both could send it to a server (CHROMA_API_IMPL) or its traces to one (CHROMA_OTELCOLLECTION_ENDPOINT).
     """
     from chromadb.config import Settings
 

@@ -7,6 +7,7 @@ import typer
 
 from rag.cli.eval_cases import lint_command, schema_command
 from rag.cli.eval_compare import GateCommand, baseline_app, compare_command, gate_command, power_command
+from rag.cli.eval_perf import perf_command
 from rag.cli.eval_report import report_command
 from rag.cli.eval_run import list_command, run_command, score_command
 from rag.cli.eval_screen import wide_console
@@ -24,6 +25,7 @@ eval_app.command("report")(report_command)
 eval_app.command("compare")(compare_command)
 eval_app.command("gate", cls=GateCommand)(gate_command)
 eval_app.command("power")(power_command)
+eval_app.command("perf")(perf_command)
 eval_app.add_typer(baseline_app, name="baseline")
 
 
