@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
@@ -17,17 +18,20 @@ from rag.corpus import Corpus
 from rag.embedding import Embedder
 from rag.errors import InputError
 from rag.ingest import ensure_corpus, ingest_papers, list_corpora
+from rag.reranking import Reranker
 from rag.retrieval import HybridRetriever
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-Mode = Literal["keyword", "dense", "rrf", "hybrid"]
+Mode = Literal["keyword", "dense", "rrf", "hybrid", "hybrid+rerank"]
 MODES: tuple[Mode, ...] = ("keyword", "dense", "rrf", "hybrid")
-"""Words alone, vectors alone, both by plain reciprocal rank fusion, and both as the product fuses them."""
+"""Words alone, vectors alone, both by plain reciprocal rank fusion, and both as the product fuses them. With a reranker
+there is one more, which reranks the last."""
 RRF_K = 60
 METRICS = ("nDCG@10", "recall@1", "recall@5", "recall@10", "MRR@10")
 DEPTH = 10
+_SEED = 0
 _CHUNKS = 100
 """Chunks that dense search looks at, so that ten papers remain of them when each has several."""
 
@@ -71,20 +75,32 @@ def run(
     modes: Sequence[Mode] = MODES,
     home: Path,
     embedder: Embedder,
+    reranker: Reranker | None = None,
+    limit: int | None = None,
     on_progress: Progress | None = None,
 ) -> list[DatasetResult]:
     """All results: one a dataset, and one a group of the questions in `gold`, which are asked of `corpus`.
 
+    With a `reranker`, the mode "hybrid+rerank" comes on top. Of a dataset `limit` queries are asked, drawn by a fixed
+    seed.
     Raises InputError where a file cannot be used or `gold` comes without `corpus`.
     """
     results = [
-        evaluate_dataset(folder, modes=modes, home=home, embedder=embedder, on_progress=on_progress)
+        evaluate_dataset(
+            folder,
+            modes=modes,
+            home=home,
+            embedder=embedder,
+            reranker=reranker,
+            limit=limit,
+            on_progress=on_progress,
+        )
         for folder in datasets
     ]
     if gold is not None:
         if corpus is None:
             raise InputError("Gold questions need a corpus to ask.", fix="Name it with --corpus.")
-        results += evaluate_gold(gold, corpus=corpus, embedder=embedder, modes=modes)
+        results += evaluate_gold(gold, corpus=corpus, embedder=embedder, reranker=reranker, modes=modes)
     return results
 
 
@@ -94,6 +110,8 @@ def evaluate_dataset(
     modes: Sequence[Mode] = MODES,
     home: Path,
     embedder: Embedder,
+    reranker: Reranker | None = None,
+    limit: int | None = None,
     on_progress: Progress | None = None,
 ) -> DatasetResult:
     """Scores of `modes` on a benchmark: `corpus.jsonl[.gz]`, `queries.jsonl`, `qrels.tsv`, laid out as BEIR's are.
@@ -102,15 +120,19 @@ def evaluate_dataset(
     Raises InputError where a file is missing or cannot be read.
     """
     queries = list(read_queries(folder))
+    if limit is not None and limit < len(queries):
+        queries = Random(_SEED).sample(queries, limit)  # noqa: S311
     corpus, rate = _open_corpus(folder, home=home / "benchmarks", embedder=embedder, on_progress=on_progress)
     try:
-        return _evaluate(folder.name, queries, corpus=corpus, embedder=embedder, modes=modes, rate=rate)
+        return _evaluate(
+            folder.name, queries, corpus=corpus, embedder=embedder, reranker=reranker, modes=modes, rate=rate
+        )
     finally:
         corpus.close()
 
 
 def evaluate_gold(
-    gold: Path, *, corpus: Corpus, embedder: Embedder, modes: Sequence[Mode] = MODES
+    gold: Path, *, corpus: Corpus, embedder: Embedder, reranker: Reranker | None = None, modes: Sequence[Mode] = MODES
 ) -> list[DatasetResult]:
     """Scores of `modes` on gold questions, a result a group: single, its variants, cross by kind, follow-up.
 
@@ -121,7 +143,15 @@ def evaluate_gold(
     for query in read_gold(gold):
         groups.setdefault(query.group, []).append(query)
     return [
-        _evaluate(f"{gold.stem}/{group}", queries, corpus=corpus, embedder=embedder, modes=modes, rate=None)
+        _evaluate(
+            f"{gold.stem}/{group}",
+            queries,
+            corpus=corpus,
+            embedder=embedder,
+            reranker=reranker,
+            modes=modes,
+            rate=None,
+        )
         for group, queries in groups.items()
     ]
 
@@ -132,13 +162,16 @@ def _evaluate(
     *,
     corpus: Corpus,
     embedder: Embedder,
+    reranker: Reranker | None,
     modes: Sequence[Mode],
     rate: float | None,
 ) -> DatasetResult:
+    reranked: tuple[Mode, ...] = ("hybrid+rerank",) if reranker else ()
+    modes = (*modes, *reranked)
     scores: dict[Mode, NDArray[np.float64]] = {}
     results = []
     for mode in modes:
-        search = _searcher(mode, corpus=corpus, embedder=embedder)
+        search = _searcher(mode, corpus=corpus, embedder=embedder, reranker=reranker)
         search(queries[0].text if queries else "warm up")  # opens what is loaded at first use, outside the clock
         values, times = [], []
         for query in queries:
@@ -149,15 +182,19 @@ def _evaluate(
         scores[mode] = np.array(values).reshape(len(queries), len(METRICS))
         p50, p95 = np.quantile(times, [0.5, 0.95]).tolist() if times else (0.0, 0.0)
         results.append(ModeResult(mode, _estimates(scores[mode]), p50, p95))
+    pairs: list[tuple[Mode, Mode]] = [("hybrid", mode) for mode in MODES if mode != "hybrid"]
+    pairs.append(("hybrid+rerank", "hybrid"))
     differences = [
-        Difference("hybrid", mode, _estimates(scores["hybrid"] - scores[mode]))
-        for mode in modes
-        if mode != "hybrid" and "hybrid" in scores
+        Difference(better, worse, _estimates(scores[better] - scores[worse]))
+        for better, worse in pairs
+        if {better, worse} <= set(scores)
     ]
     return DatasetResult(name, len(corpus), len(queries), rate, tuple(results), tuple(differences))
 
 
-def _searcher(mode: Mode, *, corpus: Corpus, embedder: Embedder) -> Callable[[str], list[str]]:
+def _searcher(
+    mode: Mode, *, corpus: Corpus, embedder: Embedder, reranker: Reranker | None
+) -> Callable[[str], list[str]]:
     """A function from a query to the ids of the best papers, one more than are scored: one may be the query itself."""
 
     def keyword(text: str) -> list[int]:
@@ -177,7 +214,7 @@ def _searcher(mode: Mode, *, corpus: Corpus, embedder: Embedder) -> Callable[[st
         return lambda text: ids(dense(text))
     if mode == "rrf":
         return lambda text: ids(reciprocal_rank_fusion([keyword(text), dense(text)]))
-    retriever = HybridRetriever(corpus=corpus, embedder=embedder)
+    retriever = HybridRetriever(corpus=corpus, embedder=embedder, reranker=reranker if mode not in MODES else None)
     return lambda text: [scored.paper.paper_id for scored in retriever.search(text, k=DEPTH + 1)]
 
 

@@ -15,6 +15,7 @@ from rag.ingest import ensure_corpus
 from rag.judging import Judge
 from rag.keyword import analyze
 from rag.picking import pick_writer
+from rag.reranking import Reranker
 from rag.retrieval import HybridRetriever
 from rag.revising import Reviser
 from rag.scoping import Scope, scope_question
@@ -23,6 +24,7 @@ from rag.wiring import (
     Connect,
     build_embedder,
     build_judge,
+    build_reranker,
     build_reviser,
     build_rewriter,
     build_writer,
@@ -49,13 +51,14 @@ class Assistant:
         rewriter: Rewriter | None = None,
         reviser: Reviser | None = None,
         judge: Judge | None = None,
+        reranker: Reranker | None = None,
         drops_unsupported: bool = False,
     ) -> None:
         self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
         self._deadline, self.about_writer = deadline, about_writer
         self._rewriter, self._reviser, self._judge = rewriter, reviser, judge
         self._drops_unsupported = drops_unsupported
-        self._retriever = HybridRetriever(corpus=corpus, embedder=embedder)
+        self._retriever = HybridRetriever(corpus=corpus, embedder=embedder, reranker=reranker)
         self._retriever.search("warm up", k=1)  # loads the model and the indexes, for which no question should wait
 
     @classmethod
@@ -99,6 +102,7 @@ class Assistant:
             rewriter=build_rewriter(settings, models=models),
             reviser=build_reviser(settings, models=models),
             judge=build_judge(settings, models=models),
+            reranker=build_reranker(settings, embedder=embedder),
             drops_unsupported=settings.unsupported == "drop",
         )
 

@@ -76,35 +76,46 @@ class MiniLMEmbedder:
         return onnxruntime.InferenceSession(str(model_path()), options, providers=["CPUExecutionProvider"])
 
     def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
-        """See `Embedder.embed`. Texts are batched by length, so that little is spent on padding."""
+        """See `Embedder.embed`."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        ids = [encoding.ids for encoding in self._tokenizer.encode_batch([str(text) for text in texts])]
-        longest_first = sorted(range(len(texts)), key=lambda row: -len(ids[row]))
-        batches = [
-            longest_first[first : first + self.forward_size] for first in range(0, len(texts), self.forward_size)
-        ]
-        for rows, found in self._each_forward(batches, ids):
-            vectors[rows] = found
+        for rows, states, mask in self._passes(texts):
+            weights = mask[:, :, None].astype(np.float32)
+            means = (states * weights).sum(axis=1) / weights.sum(axis=1)
+            vectors[rows] = means / np.linalg.norm(means, axis=1, keepdims=True)
             if on_batch is not None:
                 on_batch(len(rows))
         return vectors
 
-    def _each_forward(
-        self, batches: Sequence[list[int]], ids: Sequence[Sequence[int]]
-    ) -> Iterator[tuple[list[int], Vectors]]:
-        """Each batch of rows with its vectors; a single one, such as a question, needs no threads."""
+    def token_states(self, texts: Sequence[str]) -> list[Vectors]:
+        """The last layer's states of each text's word pieces, without the model's own marks at both ends.
 
-        def forward(rows: list[int]) -> Vectors:
-            return self._forward([ids[row] for row in rows])
+        One array a text, float32, shape (pieces, dimension), each state of length 1; a text beyond 256 pieces is cut.
+        """
+        found: dict[int, Vectors] = {}
+        for rows, states, mask in self._passes(texts):
+            for row, state, length in zip(rows, states, mask.sum(axis=1).tolist(), strict=True):
+                pieces = state[1 : length - 1]
+                found[row] = pieces / np.linalg.norm(pieces, axis=1, keepdims=True)
+        return [found[row] for row in range(len(texts))]
 
-        if len(batches) < 2:
-            yield from ((rows, forward(rows)) for rows in batches)
+    def _passes(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, NDArray[np.int64]]]:
+        """Each forward pass: its texts' places, and the states and mask of `_states`; texts of one length together."""
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch([str(text) for text in texts])]
+        longest_first = sorted(range(len(texts)), key=lambda row: -len(ids[row]))
+        passes = [longest_first[first : first + self.forward_size] for first in range(0, len(ids), self.forward_size)]
+
+        def forward(rows: list[int]) -> tuple[list[int], Vectors, NDArray[np.int64]]:
+            return rows, *self._states([ids[row] for row in rows])
+
+        if len(passes) < 2:  # such as a question's: it needs no threads
+            yield from map(forward, passes)
             return
         self._session  # noqa: B018 - loaded once, before several threads ask for it
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            yield from zip(batches, threads.map(forward, batches), strict=True)
+            yield from threads.map(forward, passes)
 
-    def _forward(self, ids: Sequence[Sequence[int]]) -> Vectors:
+    def _states(self, ids: Sequence[Sequence[int]]) -> tuple[Vectors, NDArray[np.int64]]:
+        """The last layer (texts, pieces, dimension), and a mask (texts, pieces) that is 0 where a text has ended."""
         width = max(len(row) for row in ids)
         padded = np.zeros((len(ids), width), dtype=np.int64)
         mask = np.zeros((len(ids), width), dtype=np.int64)
@@ -113,8 +124,5 @@ class MiniLMEmbedder:
             mask[index, : len(row)] = 1
         names = {node.name for node in self._session.get_inputs()}
         feed = {"input_ids": padded, "attention_mask": mask, "token_type_ids": np.zeros_like(padded)}
-        states = self._session.run(None, {name: value for name, value in feed.items() if name in names})[0]
-        weights = mask[:, :, None].astype(np.float32)
-        means = (states * weights).sum(axis=1) / weights.sum(axis=1)
-        unit: Vectors = (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
-        return unit
+        states: Vectors = self._session.run(None, {name: value for name, value in feed.items() if name in names})[0]
+        return states, mask

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rag.domain import ScoredPaper
 from rag.embedding import Embedder, Vectors
 from rag.fusion import Scores, best_first, coverage, fuse, keyword_weight
+from rag.reranking import RERANKED, Reranker
 
 if TYPE_CHECKING:
     from rag.corpus import Corpus
@@ -34,8 +35,8 @@ class Candidates(NamedTuple):
 class HybridRetriever:
     """Searches one corpus by vector (Chroma) and by words (BM25). Safe to use from several threads."""
 
-    def __init__(self, *, corpus: "Corpus", embedder: Embedder) -> None:
-        self._corpus, self._embedder = corpus, embedder
+    def __init__(self, *, corpus: "Corpus", embedder: Embedder, reranker: Reranker | None = None) -> None:
+        self._corpus, self._embedder, self._reranker = corpus, embedder, reranker
 
     def search(self, query: str, *, k: int, allowed: NDArray[np.bool_] | None = None) -> tuple[ScoredPaper, ...]:
         """The `k` best papers for `query`, one entry a paper, best first; () for a query without any text.
@@ -44,7 +45,8 @@ class HybridRetriever:
 
         `score` is in 0..1 (see `rag.fusion.fuse`). `stages` has "fused", the same; "sentence", the cosine of the best
         sentence; and, where that stage found the paper, "dense", the cosine of its best chunk, "keyword", its BM25
-        score, and "coverage", that score as a share of the most that the query's known terms could give.
+        score, and "coverage", that score as a share of the most that the query's known terms could give. A reranker
+        orders the first 20 anew, and the scores stay.
         """
         if not query.strip() or k < 1 or len(self._corpus) == 0:
             return ()
@@ -56,7 +58,11 @@ class HybridRetriever:
         floor = float(known.min()) if len(known) else 0.0
         chunk = np.nan_to_num(found.chunk, nan=floor)
         fused = fuse(chunk=chunk, sentence=found.sentence, coverage=found.coverage, weight=found.weight)
-        return tuple(self._scored(found, fused, place) for place in best_first(fused, found.rows, k=k).tolist())
+        fetched = max(k, RERANKED) if self._reranker else k
+        papers = tuple(self._scored(found, fused, place) for place in best_first(fused, found.rows, k=fetched).tolist())
+        if self._reranker:
+            papers = (*self._reranker.rerank(query, papers[:RERANKED]), *papers[RERANKED:])
+        return papers[:k]
 
     def _candidates(self, query: str, *, n: int, allowed: NDArray[np.bool_] | None) -> Candidates:
         vector = self._embedder.embed([query])[0]

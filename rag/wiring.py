@@ -1,4 +1,4 @@
-"""The one place that builds real objects from settings: the embedder and the writer."""
+"""The one place that builds real objects from settings: the embedder, the reranker and the writer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rag.local.files import ModelFile
     from rag.local.server import LlamaServer
     from rag.private import Knows
+    from rag.reranking import Reranker
     from rag.revising import Reviser
 
 Connect = Callable[["Endpoint"], "Model"]
@@ -106,6 +107,23 @@ def _server(base_url: str | None) -> tuple[str, str]:
     except ValueError:  # the endpoint says what is wrong with it
         return "", base_url or ""
     return parts.scheme.lower(), parts.netloc.rpartition("@")[2].lower()
+
+
+def build_reranker(settings: Settings, *, embedder: Embedder) -> "Reranker | None":
+    """What orders the first papers of a search anew, None where nothing does.
+
+    Raises SettingsError where `settings` name a node postprocessor that cannot be loaded.
+    """
+    if settings.rerank == "off":
+        return None
+    if settings.rerank == "maxsim":
+        from rag.reranking import MaxSimReranker
+
+        model = embedder if isinstance(embedder, MiniLMEmbedder) else MiniLMEmbedder()
+        return MaxSimReranker(model=model, path=settings.home / "cache" / "token_states.sqlite3")
+    from rag.retrieval_llamaindex import PostprocessorReranker, load_postprocessor
+
+    return PostprocessorReranker(load_postprocessor(settings.rerank))
 
 
 def build_endpoint(settings: Settings) -> "Endpoint":

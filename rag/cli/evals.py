@@ -41,6 +41,13 @@ def retrieval_command(
     mode: Annotated[
         Literal["keyword", "dense", "rrf", "hybrid", "all"], typer.Option("--mode", help="What to measure.")
     ] = "all",
+    rerank: Annotated[
+        str | None,
+        typer.Option("--rerank", help="Also measure with maxsim or a node postprocessor. [default: CITEWISE_RERANK]"),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", help="Queries to ask of each benchmark. [default: all]", min=1)
+    ] = None,
     corpus: CorpusOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -50,11 +57,11 @@ def retrieval_command(
     from rag.answer_json import dump
     from rag.ingest import ensure_corpus
     from rag.settings import load_settings
-    from rag.wiring import build_embedder
+    from rag.wiring import build_embedder, build_reranker
 
     if not datasets and gold is None:
         raise typer.BadParameter("name a benchmark with --dataset or gold cases with --gold")
-    settings = load_settings(home=home, corpus=corpus)
+    settings = load_settings(home=home, corpus=corpus, rerank=rerank)
     embedder = build_embedder(settings)
     with progress_bar() as on_progress:
         asked = None
@@ -67,6 +74,8 @@ def retrieval_command(
             modes=MODES if mode == "all" else (mode,),
             home=settings.home,
             embedder=embedder,
+            reranker=build_reranker(settings, embedder=embedder),
+            limit=limit,
             on_progress=on_progress,
         )
     if as_json:

@@ -8,9 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from rag.corpus import ChunkHits, nearest_exact
-from rag.domain import Paper
+from rag.domain import Paper, ScoredPaper
 from rag.embedding import Vectors
 from rag.keyword import KeywordIndex, analyze
+from rag.reranking import with_stage
 from rag.retrieval import HybridRetriever
 from rag.sentences import split_sentences
 from tests.builders import paper
@@ -165,3 +166,59 @@ def test_llamaindex_gets_papers_as_nodes_and_its_postprocessors_run() -> None:
     assert plain[0].node.get_content(MetadataMode.LLM).count("score_") == 0
     reranked = CitewiseRetriever(retriever(), k=2, fetch=3, postprocessors=[Reversed()]).retrieve("SITAlign rewards")
     assert [node.node.node_id for node in reranked] == ["traces", "drift"]
+
+
+class LastFirst:
+    """A reranker that turns the order round."""
+
+    name = "last"
+
+    def rerank(self, query: str, papers: Sequence[ScoredPaper]) -> tuple[ScoredPaper, ...]:
+        return tuple(with_stage(scored, self.name, place) for place, scored in enumerate(papers))[::-1]
+
+
+def test_a_reranker_orders_the_first_papers_anew_also_those_beyond_k() -> None:
+    plain = retriever().search("SITAlign rewards", k=3)
+    corpus = MemoryCorpus(PAPERS)
+    reranking = HybridRetriever(corpus=corpus, embedder=HashEmbedder(), reranker=LastFirst())  # type: ignore[arg-type]
+    found = reranking.search("SITAlign rewards", k=2)
+    assert [scored.paper for scored in found] == [scored.paper for scored in plain[::-1]][:2]
+    assert [scored.score for scored in found] == [scored.score for scored in plain[::-1]][:2]
+    assert found[0].stages["last"] == 2
+
+
+def test_llamaindex_postprocessors_rerank_and_what_they_drop_comes_behind() -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.schema import NodeWithScore, QueryBundle
+
+    from rag.retrieval_llamaindex import PostprocessorReranker, load_postprocessor
+
+    class OnlyTheLast(BaseNodePostprocessor):
+        def _postprocess_nodes(
+            self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+        ) -> list[NodeWithScore]:
+            assert query_bundle is not None
+            assert query_bundle.query_str == "SITAlign rewards"
+            return [NodeWithScore(node=nodes[-1].node, score=7.0)]
+
+    papers = retriever().search("SITAlign rewards", k=3)
+    found = PostprocessorReranker(OnlyTheLast()).rerank("SITAlign rewards", papers)
+    assert [scored.paper.paper_id for scored in found] == ["traces", "sit", "drift"]
+    assert found[0].stages["rerank"] == 7.0
+    assert found[0].score == papers[-1].score
+    assert found[1:] == papers[:2]
+    loaded = load_postprocessor("llama_index.core.postprocessor:LongContextReorder")
+    assert len(PostprocessorReranker(loaded).rerank("SITAlign rewards", papers)) == 3
+
+
+def test_citewises_rerankers_work_on_llamaindex_nodes() -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    from rag.retrieval_llamaindex import RerankerPostprocessor
+
+    nodes = [NodeWithScore(node=TextNode(id_=name, text=f"Text {name}."), score=0.5) for name in "abc"]
+    reranked = RerankerPostprocessor(LastFirst()).postprocess_nodes(nodes, query_str="any")
+    assert [node.node.node_id for node in reranked] == ["c", "b", "a"]
+    assert RerankerPostprocessor(LastFirst()).postprocess_nodes(nodes) == nodes
