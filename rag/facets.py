@@ -7,7 +7,7 @@ are folded (see `rag.folding`).
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -159,25 +159,21 @@ class Column:
 
     def rows_of(self, text: str) -> Rows:
         """The rows that have `text`."""
-        return self._rows_at(self._places(f"\n {text} \n"))
+        return self._rows_at(f"\n {text} \n")
 
     def rows_with(self, words: str, *, first: bool = False) -> Rows:
-        """Rows of the texts that hold `words` (whole, in their order), or, with `first`, that begin with them."""
-        return self._rows_at(self._places(("\n" if first else "") + f" {words} ") if words else ())
+        """Rows of the texts that hold `words` (whole, in their order), or, with `first`, that begin with them.
 
-    def _places(self, wanted: str) -> Iterator[int]:
-        """Where `wanted` is found, once a text."""
-        pattern = wanted.encode()
-        at = self._text.find(pattern)
-        while at >= 0:
-            yield at
-            at = self._text.find(pattern, self._text.index(b"\n", at + 1))
+        No text holds no words.
+        """
+        return self._rows_at(("\n" if first else "") + f" {words} ") if words else self._rows[:0]
 
-    def _rows_at(self, places: Iterable[int]) -> Rows:
-        found = np.fromiter(places, dtype=np.int64)
-        numbers = np.searchsorted(self._starts, found, side="right") - 1
-        parts = [self._rows[self._ends[n - 1] if n else 0 : self._ends[n]] for n in numbers.tolist()]
-        return np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+    def _rows_at(self, wanted: str) -> Rows:
+        places = np.array([found.start() for found in re.finditer(re.escape(wanted.encode()), self._text)], dtype=int)
+        chosen = np.zeros(len(self._ends), dtype=np.bool_)
+        chosen[np.searchsorted(self._starts, places, side="right") - 1] = True
+        rows: Rows = self._rows[np.repeat(chosen, np.diff(self._ends, prepend=0))]
+        return rows
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
