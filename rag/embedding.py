@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import tokenizers
 
 Vectors = NDArray[np.float32]
+_Reduced = TypeVar("_Reduced")
 
 
 class Embedder(Protocol):
@@ -78,10 +79,8 @@ class MiniLMEmbedder:
     def embed(self, texts: Sequence[str], *, on_batch: Callable[[int], object] | None = None) -> Vectors:
         """See `Embedder.embed`."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for rows, states, mask in self._passes(texts):
-            weights = mask[:, :, None].astype(np.float32)
-            means = (states * weights).sum(axis=1) / weights.sum(axis=1)
-            vectors[rows] = means / np.linalg.norm(means, axis=1, keepdims=True)
+        for rows, means in self._passes(texts, _means):
+            vectors[rows] = means
             if on_batch is not None:
                 on_batch(len(rows))
         return vectors
@@ -92,20 +91,20 @@ class MiniLMEmbedder:
         One array a text, float32, shape (pieces, dimension), each state of length 1; a text beyond 256 pieces is cut.
         """
         found: dict[int, Vectors] = {}
-        for rows, states, mask in self._passes(texts):
-            for row, state, length in zip(rows, states, mask.sum(axis=1).tolist(), strict=True):
-                pieces = state[1 : length - 1]
-                found[row] = pieces / np.linalg.norm(pieces, axis=1, keepdims=True)
+        for rows, states in self._passes(texts, _unit_states):
+            found.update(zip(rows, states, strict=True))
         return [found[row] for row in range(len(texts))]
 
-    def _passes(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, NDArray[np.int64]]]:
-        """Each forward pass: its texts' places, and the states and mask of `_states`; texts of one length together."""
+    def _passes(
+        self, texts: Sequence[str], reduced: Callable[[Vectors, NDArray[np.int64]], _Reduced]
+    ) -> Iterator[tuple[list[int], _Reduced]]:
+        """What is kept of each forward pass, with its texts' places; texts of one length go together."""
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch([str(text) for text in texts])]
         longest_first = sorted(range(len(texts)), key=lambda row: -len(ids[row]))
         passes = [longest_first[first : first + self.forward_size] for first in range(0, len(ids), self.forward_size)]
 
-        def forward(rows: list[int]) -> tuple[list[int], Vectors, NDArray[np.int64]]:
-            return rows, *self._states([ids[row] for row in rows])
+        def forward(rows: list[int]) -> tuple[list[int], _Reduced]:
+            return rows, reduced(*self._states([ids[row] for row in rows]))
 
         if len(passes) < 2:  # such as a question's: it needs no threads
             yield from map(forward, passes)
@@ -126,3 +125,17 @@ class MiniLMEmbedder:
         feed = {"input_ids": padded, "attention_mask": mask, "token_type_ids": np.zeros_like(padded)}
         states: Vectors = self._session.run(None, {name: value for name, value in feed.items() if name in names})[0]
         return states, mask
+
+
+def _means(states: Vectors, mask: NDArray[np.int64]) -> Vectors:
+    """Unit vectors (texts, dimension): the mean of each text's states."""
+    weights = mask[:, :, None].astype(np.float32)
+    means = (states * weights).sum(axis=1) / weights.sum(axis=1)
+    unit: Vectors = (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+def _unit_states(states: Vectors, mask: NDArray[np.int64]) -> list[Vectors]:
+    """Each text's states (pieces, dimension) at length 1, without the first and the last, which are the model's own."""
+    pieces = (state[1 : length - 1] for state, length in zip(states, mask.sum(axis=1).tolist(), strict=True))
+    return [each / np.linalg.norm(each, axis=1, keepdims=True) for each in pieces]

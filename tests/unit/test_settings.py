@@ -6,8 +6,9 @@ import pytest
 
 from rag.domain import WriterChoice
 from rag.errors import SettingsError
+from rag.picking import pick_writer
 from rag.settings import load_settings
-from rag.wiring import build_writer, pick_writer
+from rag.wiring import build_writer
 
 
 @pytest.mark.parametrize(
