@@ -1,11 +1,12 @@
 """A report as one HTML file that opens from disk: no script, no request. Its parts are functions a page can use too."""
 
+from collections.abc import Sequence
 from html import escape
 
 from evals.report.cases import render_cases
 from evals.report.loading import Report
 from evals.report.numbers import cell_text, unscored_text
-from evals.report.plots import draw_plots
+from evals.report.plots import Plot, draw_plots
 from evals.report.tables import LOSS_HEADS, about_lines, loss_rows, refusal_rows
 from evals.results.summary import ALL, Summary
 from rag.cleaning import without_invisible
@@ -19,6 +20,7 @@ STYLE = """
   vertical-align: top; white-space: nowrap; }
 .cw-report td.n { text-align: right; font-variant-numeric: tabular-nums; }
 .cw-report .wide { overflow-x: auto; }
+.cw-report .prose td { text-align: left; white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
 .cw-report .plots { display: flex; flex-wrap: wrap; gap: 1.5rem; } .cw-report figure { margin: 0; }
 .cw-report figure svg { max-width: 100%; height: auto; }
 .cw-report dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; font-size: .87rem; }
@@ -37,13 +39,16 @@ STYLE = """
 
 def render_report(report: Report) -> str:
     """The whole file."""
-    name = text(report.results.name)
+    return render_page(report.results.name, render_body(report))
+
+
+def render_page(title: str, body: str) -> str:
+    """A file around `body`, which is HTML; nothing is loaded, whatever it holds: the file needs nothing but itself."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        # Nothing is loaded, whatever an answer holds: the file needs nothing but itself.
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{name}</title><style>{STYLE}</style></head><body>{render_body(report)}</body></html>\n"
+        f"<title>{text(title)}</title><style>{STYLE}</style></head><body>{body}</body></html>\n"
     )
 
 
@@ -82,9 +87,14 @@ def render_metrics(summary: Summary) -> str:
 
 
 def render_plots(report: Report) -> str:
-    """The plots, as SVG within the page."""
+    """The plots of a run."""
+    return render_figures(draw_plots(report.summary, report.results))
+
+
+def render_figures(plots: Sequence[Plot]) -> str:
+    """Plots as SVG within the page."""
     figures = []
-    for plot in draw_plots(report.summary, report.results):
+    for plot in plots:
         title = text(plot.title)
         figures.append(
             f'<figure><div role="img" aria-label="{title}">{plot.svg}</div><figcaption>{title}</figcaption></figure>'
@@ -104,15 +114,19 @@ def render_robustness(summary: Summary) -> str:
     return render_table("What other wordings cost", LOSS_HEADS, loss_rows(summary))
 
 
-def render_table(label: str, heads: list[str], rows: list[list[str]]) -> str:
-    """A table, which scrolls by keyboard too; every cell is escaped, all but the first column are set as numbers."""
+def render_table(label: str, heads: list[str], rows: list[list[str]], *, is_prose: bool = False) -> str:
+    """A table, which scrolls by keyboard too; every cell is escaped.
+
+    All but the first column are set as numbers, or as text that wraps.
+    """
     head = "".join(f'<th scope="col">{text(name)}</th>' for name in heads)
     lines = []
     for first, *cells in rows:
         numbers = "".join(f'<td class="n">{text(cell)}</td>' for cell in cells)
         lines.append(f'<tr><th scope="row">{text(first)}</th>{numbers}</tr>')
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f'<div class="wide" role="region" tabindex="0" aria-label="{text(label)}">{table}</div>'
+    look = "wide prose" if is_prose else "wide"
+    return f'<div class="{look}" role="region" tabindex="0" aria-label="{text(label)}">{table}</div>'
 
 
 def text(value: str) -> str:

@@ -3,6 +3,7 @@
 from evals.results.summary import Cell
 from evals.scoring.score import Unit
 from evals.statistics.resampling import Difference, Interval
+from evals.statistics.shrinkage import Shrunken
 
 NONE = "n/a"
 
@@ -38,6 +39,11 @@ def difference_text(difference: Difference, unit: Unit) -> str:
     parts = [difference.value, *(side for side in (difference.low, difference.high) if side is not None)]
     first, *sides = [("+" if part > 0 else "-" if part < 0 else "") + shown(abs(part), unit) for part in parts]
     return f"{first} [{', '.join(sides)}]" if sides else first
+
+
+def shrunken_text(estimate: Shrunken) -> str:
+    """A shrunken estimate with its interval: "-0.031 [-0.080, +0.017]"."""
+    return f"{estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]"
 
 
 def unscored_text(cell: Cell | None) -> str:

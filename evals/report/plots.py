@@ -5,6 +5,7 @@ from functools import lru_cache
 from json import dumps
 from typing import Any, NamedTuple
 
+from evals.results.comparison import Comparison
 from evals.results.loading import Results
 from evals.results.summary import ALL, Summary
 
@@ -47,6 +48,12 @@ def draw_plots(summary: Summary, results: Results) -> list[Plot]:
     return [Plot(title, to_svg(dumps(spec))) for title, spec in specs.items() if spec is not None]
 
 
+def draw_differences(comparison: Comparison) -> list[Plot]:
+    """The plot of a comparison, if it has anything to show."""
+    spec = differences_spec(comparison)
+    return [Plot("Differences with 95 % intervals", to_svg(dumps(spec)))] if spec is not None else []
+
+
 def recall_spec(summary: Summary) -> Spec | None:
     """Recall at 1, 3, 5 and 10 as a curve a group; None where no case has papers."""
     rows = {row.metric.name: row for row in summary.rows}
@@ -77,15 +84,25 @@ def forest_spec(summary: Summary) -> Spec | None:
             values.append({"metric": rows[name].metric.title, "value": value, **bounds})
     if not values:
         return None
-    y = {"field": "metric", "type": "nominal", "sort": None, "title": None}
-    x = {"type": "quantitative", "scale": {"domain": [0, 1]}, "title": None}
-    rule = {
-        "mark": {"type": "rule", "color": _COLOUR},
-        "encoding": {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}},
+    return _forest(values, x={"scale": {"domain": [0, 1]}, "title": None})
+
+
+def differences_spec(comparison: Comparison) -> Spec | None:
+    """The chief metrics' differences, with a line at none; None where none was compared."""
+    values = []
+    for row in comparison.rows:
+        if row.metric.name in FOREST:
+            value, low, high, _ = row.difference
+            bounds = {"low": value if low is None else low, "high": value if high is None else high}
+            values.append({"metric": row.metric.title, "value": value, **bounds})
+    if not values:
+        return None
+    forest = _forest(values, x={"title": f"{comparison.after} less {comparison.before}"})
+    none = {
+        "mark": {"type": "rule", "color": "#777", "strokeDash": [4, 3], "aria": False},
+        "encoding": {"x": {"datum": 0}},
     }
-    point = {"mark": {"type": "point", "filled": True, "size": 60, "color": _COLOUR}}
-    point |= {"encoding": {"y": y, "x": x | {"field": "value"}}}
-    return _base(values) | {"layer": [rule, point]}
+    return forest | {"layer": [none, *forest["layer"]]}
 
 
 def latency_spec(milliseconds: Sequence[float]) -> Spec | None:
@@ -103,6 +120,19 @@ def to_svg(spec: str) -> str:
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(spec))
+
+
+def _forest(values: list[dict[str, Any]], *, x: Spec) -> Spec:
+    """Points with their intervals, a metric a line."""
+    y = {"field": "metric", "type": "nominal", "sort": None, "title": None}
+    along = {"type": "quantitative", **x}
+    rule = {
+        "mark": {"type": "rule", "color": _COLOUR},
+        "encoding": {"y": y, "x": along | {"field": "low"}, "x2": {"field": "high"}},
+    }
+    point = {"mark": {"type": "point", "filled": True, "size": 60, "color": _COLOUR}}
+    point |= {"encoding": {"y": y, "x": along | {"field": "value"}}}
+    return _base(values) | {"layer": [rule, point]}
 
 
 def _spec(values: list[dict[str, Any]], *, mark: Spec, encoding: Spec) -> Spec:

@@ -1,9 +1,9 @@
 """Figures as tables for the terminal and as records for JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from evals.report.numbers import cell_text, difference_text, shown, unscored_text
+from evals.report.numbers import cell_text, difference_text, shown, shrunken_text, unscored_text
 from evals.results.comparison import Comparison
 from evals.results.gate import Verdict
 from evals.results.power import Power
@@ -11,17 +11,30 @@ from evals.results.summary import ALL, Summary
 from rag.cleaning import without_invisible
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 _SLICES_SHOWN = 3
 _QUESTION_SHOWN = 60
+_UNBOUNDED = 100_000
 
 
-def summary_table(summary: Summary, *, title: str) -> "Table":
-    """Metrics with their interval over all cases and their value in each group."""
+def summary_table(summary: Summary, *, title: str, console: "Console") -> "Table":
+    """Metrics with their interval over all cases and their value in each group, as far as `console` is wide enough."""
+    groups = list(summary.groups[1:])
+    table = _summary_table(summary, groups, title=title)
+    unbounded = console.options.update(max_width=_UNBOUNDED)
+    while groups and console.measure(table, options=unbounded).maximum > console.width:
+        groups.pop()
+        table = _summary_table(summary, groups, title=title)
+    left_out = len(summary.groups) - 1 - len(groups)
+    table.caption = f"{left_out} more groups of cases: citewise eval report" if left_out else None
+    return table
+
+
+def _summary_table(summary: Summary, groups: Sequence[str], *, title: str) -> "Table":
     from rich.table import Table
 
-    groups = summary.groups[1:]
     table = Table("", f"all ({summary.counts[ALL]})", "n", "unscored", title=title)
     for group in groups:
         table.add_column(f"{group} ({summary.counts[group]})", justify="right")
@@ -114,9 +127,10 @@ def slices_table(comparison: Comparison) -> "Table":
         ends = places if len(places) <= 2 * _SLICES_SHOWN else places[:_SLICES_SHOWN] + places[-_SLICES_SHOWN:]
         for part in (comparison.slices[place] for place in ends):
             estimate = part.difference
-            text = f"{estimate.value:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]"
             name = without_invisible(part.name[:_QUESTION_SHOWN])
-            table.add_row(part.metric, part.dimension, name, str(part.cases), f"{estimate.raw:+.3f}", text)
+            table.add_row(
+                part.metric, part.dimension, name, str(part.cases), f"{estimate.raw:+.3f}", shrunken_text(estimate)
+            )
         table.add_section()
     return table
 

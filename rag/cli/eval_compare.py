@@ -32,6 +32,9 @@ class GateCommand(TyperCommand):
 def compare_command(
     before: Annotated[str, typer.Argument(help=EITHER, metavar="A")],
     after: Annotated[str, typer.Argument(help=EITHER, metavar="B")],
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write one HTML file there, which needs nothing else.", dir_okay=False)
+    ] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
     out: OutOption = None,
@@ -44,6 +47,13 @@ def compare_command(
 
     runs = _runs(home, out)
     comparison = compare(find_results(runs, before), find_results(runs, after))
+    if html is not None:
+        from evals.report.comparing import render_comparison
+        from evals.running.log import write_whole
+
+        html.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(html, render_comparison(comparison))
+        console(stderr=True).print(f"Written: {html}", soft_wrap=True)
     if as_json:
         for record in comparison_records(comparison):
             print(dump(record))

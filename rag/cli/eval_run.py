@@ -169,7 +169,8 @@ def print_summary(run: Path, *, as_json: bool) -> None:
         for record in summary_records(summary, run=results.name):
             print(dump(record))
     else:
-        wide_console().print(summary_table(summary, title=results.name))
+        wide = wide_console()
+        wide.print(summary_table(summary, title=results.name, console=wide))
 
 
 @contextmanager

@@ -17,9 +17,13 @@ RunArgument = Annotated[
 ]
 
 
+WIDEST = 500
+"""Characters of a line that is not for a terminal: no table is wider."""
+
+
 def wide_console() -> "Console":
     """A terminal as it is; piped output as wide as its tables."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 200
+    width = None if sys.stdout.isatty() else WIDEST
     return Console(width=width, markup=False, emoji=False, highlight=False)

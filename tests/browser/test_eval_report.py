@@ -1,4 +1,4 @@
-"""The HTML of a run opens from disk: it shows the figures, asks nothing of any host, and axe finds no fault in it."""
+"""The HTML of a run and of a comparison opens from disk, asks nothing of any host, and axe finds no fault in it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,14 +16,19 @@ CASES = 40
 
 
 @pytest.fixture(scope="module")
-def report(seed_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the first cases of the seed suite."""
+def pages(seed_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with report.html, of the first cases of the seed suite, and compare.html, of what k = 1 costs."""
     folder = tmp_path_factory.mktemp("report")
-    runs, page = ["--out", str(folder)], folder / "report.html"
-    asked = run("eval", "run", "seed", "--writer", "extractive", "--limit", str(CASES), *runs, home=seed_home)
-    assert asked.returncode == 0, asked.stderr
-    assert run("eval", "report", "last", "--html", str(page), *runs, home=seed_home).returncode == 0
-    return page
+    runs = ("--out", str(folder))
+    for k in ("8", "1"):
+        options = ("--writer", "extractive", "--limit", str(CASES), "-k", k, *runs)
+        asked = run("eval", "run", "seed", *options, home=seed_home)
+        assert asked.returncode == 0, asked.stderr
+    before, after = sorted(path.parent.name for path in folder.glob("*/run.json"))
+    for command in (("report", before), ("compare", before, after)):
+        page = folder / f"{command[0]}.html"
+        assert run("eval", *command, "--html", str(page), *runs, home=seed_home).returncode == 0
+    return folder
 
 
 @contextmanager
@@ -46,8 +51,8 @@ def opened(browser: Browser, file: Path, *, size: tuple[int, int] = DESKTOP) -> 
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_the_report_opens_from_disk(browser: Browser, report: Path, size: tuple[int, int]) -> None:
-    with opened(browser, report, size=size) as page:
+def test_the_report_opens_from_disk(browser: Browser, pages: Path, size: tuple[int, int]) -> None:
+    with opened(browser, pages / "report.html", size=size) as page:
         expect(page.locator("figure svg")).to_have_count(3)
         expect(page.get_by_role("row", name="vital facts", exact=False).first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -58,5 +63,23 @@ def test_the_report_opens_from_disk(browser: Browser, report: Path, size: tuple[
         page.locator("#cw-only-wrong").check()
         expect(page.locator("details.case.right").first).to_be_hidden()
         expect(page.locator("details.case.wrong").first).to_be_visible()
-        found = page.evaluate(f"{AXE}; axe.run(document, {{resultTypes: ['violations']}})")
-        assert [f"{fault['id']}: {fault['nodes'][0]['html'][:200]}" for fault in found["violations"]] == []
+        assert faults(page) == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_comparison_opens_from_disk(browser: Browser, pages: Path, size: tuple[int, int]) -> None:
+    with opened(browser, pages / "compare.html", size=size) as page:
+        expect(page.locator("figure svg")).to_have_count(1)
+        row = page.get_by_role("region", name="Metrics").get_by_role("row").filter(has_text="recall@5")
+        expect(row).to_contain_text("-0.")
+        flips = page.get_by_role("region", name="Cases that changed")
+        expect(flips.get_by_role("row").nth(1)).to_contain_text("worse")
+        expect(page.get_by_role("region", name="Where it hurt and helped")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert faults(page) == []
+
+
+def faults(page: Page) -> list[str]:
+    """What axe-core finds: rule and the first node."""
+    found = page.evaluate(f"{AXE}; axe.run(document, {{resultTypes: ['violations']}})")
+    return [f"{fault['id']}: {fault['nodes'][0]['html'][:200]}" for fault in found["violations"]]

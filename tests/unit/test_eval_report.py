@@ -8,12 +8,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evals.report.cases import highlighted, render_case
+from evals.report.comparing import render_comparison
 from evals.report.html import render_report, render_table
 from evals.report.loading import Report
 from evals.report.markdown import render_markdown
 from evals.report.numbers import cell_text, difference_text, shown
-from evals.report.plots import draw_plots, forest_spec, latency_spec, recall_spec
+from evals.report.plots import differences_spec, draw_plots, forest_spec, latency_spec, recall_spec
 from evals.report.tables import refusal_rows
+from evals.report.terminal import summary_table
+from evals.results.comparison import compare
 from evals.results.loading import Results
 from evals.results.summary import summarise
 from evals.running.records import Calls, Sample
@@ -145,6 +148,37 @@ def test_plots_are_drawn_as_svg_without_script_or_address(report: Report) -> Non
         assert plot.svg.startswith("<svg")
         assert "<script" not in plot.svg
         assert "href" not in plot.svg
+
+
+def test_a_comparison_names_what_flipped_and_draws_the_differences() -> None:
+    asked = {name: case(case_id=name, question=f"{name} {HOSTILE}", cluster=name) for name in ("a", "b", "c", "d")}
+    before = results({name: {"nugget_recall": 1.0, "accuracy": 1.0} for name in asked}, name="old", **asked)
+    after = results({n: {"nugget_recall": float(n == "a"), "accuracy": float(n == "a")} for n in asked}, **asked)
+    comparison = compare(before, after)
+    page = render_comparison(comparison)
+    assert "From old to run" in page
+    assert "3 newly wrong, 0 newly right" in page
+    assert "-0.750 [" in page
+    assert "<img" not in page
+    spec = differences_spec(comparison)
+    assert spec is not None
+    assert [each["value"] for each in spec["data"]["values"]] == [-0.75, -0.75]
+    same = compare(before, before)
+    assert "<p>None.</p>" in render_comparison(same)
+    only_words = results({"a": {"words": 3.0}}, **asked)
+    assert differences_spec(compare(only_words, only_words)) is None
+
+
+def test_the_terminal_shows_as_many_groups_as_fit(report: Report) -> None:
+    from rich.console import Console
+
+    wide, narrow = Console(width=500), Console(width=70)
+    table = summary_table(report.summary, title="t", console=wide)
+    assert len(table.columns) == 4 + len(report.summary.groups) - 1
+    assert table.caption is None
+    narrower = summary_table(report.summary, title="t", console=narrow)
+    assert len(narrower.columns) == 4
+    assert narrower.caption == "2 more groups of cases: citewise eval report"
 
 
 def test_numbers_are_shown_by_unit() -> None:
