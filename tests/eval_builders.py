@@ -79,3 +79,10 @@ def results(scores: Mapping[str, Mapping[str, float | Score]], *, name: str = "r
     }
     about = {"planned": len(scores), "identity": {"repeats": 1, "suite": "s"}}
     return Results(name, about, known, table, {})
+
+
+def missing_status(score: Score | None) -> str:
+    """The status of a score that has no value."""
+    assert score is not None
+    assert score.value is None
+    return score.status

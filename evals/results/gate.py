@@ -7,11 +7,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from evals.judging.calibration import Calibration
 from evals.results.comparison import Compared, Comparison
 from evals.results.loading import Results
 from evals.results.summary import cell_of, in_group, robustness
 from evals.running.errors import RunError
-from evals.scoring import METRICS, PRIMARIES, metric_named
+from evals.scoring import JUDGED, METRICS, PRIMARIES, metric_named
 
 Kind = Literal["complete", "regression", "floor"]
 EXIT_CODES: Mapping[Kind, int] = {"complete": 2, "regression": 3, "floor": 4}
@@ -51,9 +52,18 @@ Floors = Mapping[str, Mapping[str, float]]
 """The least value of each metric, by group; the key "losses" has the most that a variant may lose."""
 
 
-def judge(results: Results, *, floors: Floors, comparison: Comparison | None = None) -> Verdict:
-    """Holds a run against every rule. Raises SettingsError for a floor of an unknown metric."""
-    rules = [*_completeness(results), *_floors(results, floors)]
+def judge(
+    results: Results,
+    *,
+    floors: Floors,
+    comparison: Comparison | None = None,
+    calibration: Calibration | None = None,
+) -> Verdict:
+    """Holds a run against every rule. `calibration` is that of the model that judged the run.
+
+    Raises SettingsError for a floor of an unknown metric.
+    """
+    rules = [*_completeness(results), *_floors(results, floors), *_judge_rules(results, floors, calibration)]
     if comparison is not None:
         rules += _regressions(comparison)
     return Verdict(tuple(sorted(rules, key=lambda rule: (rule.is_kept, EXIT_CODES[rule.kind]))))
@@ -111,6 +121,20 @@ def _floors(results: Results, floors: Floors) -> Iterator[Rule]:
             value, limit = 0.0 - loss.difference.value, limits[loss.variant]
             told = f"loses {value:.3f} over {loss.cases} cases, at most {limit:g}"
             yield Rule("floor", f"{LOSS_METRIC} [{loss.variant}]", value <= limit + 1e-9, told)
+
+
+def _judge_rules(results: Results, floors: Floors, calibration: Calibration | None) -> Iterator[Rule]:
+    """Where a floor is of what a model judged: may that model be used?"""
+    if not any(JUDGED in values for values in floors.values()):
+        return
+    judged_by = results.about.get("judged_by")
+    if judged_by is None:
+        yield Rule("complete", "judge", False, "a floor needs a judge: citewise eval judge run")
+    elif calibration is None:
+        yield Rule("complete", "judge", False, f"{judged_by} is not calibrated: citewise eval judge calibrate")
+    else:
+        doubts = calibration.doubts()
+        yield Rule("complete", "judge", not doubts, f"{judged_by}: {'; '.join(doubts) or 'agrees with people'}")
 
 
 def _regressions(comparison: Comparison) -> Iterator[Rule]:

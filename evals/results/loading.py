@@ -22,9 +22,10 @@ Keep = Callable[[Case], bool]
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Scores by case and repeat, those of time among them where they were measured. `about` is what run.json says.
+    """Scores by case and repeat, those of time among them where they were measured.
 
-    Samples that the cache answered have none: that would be no measurement. `papers` are those that answers name.
+    Samples that the cache answered have no time: that would be no measurement. `about` is what run.json says, and
+    "judged_by", the judge of the run or None. `papers` are those that answers name.
     """
 
     name: str
@@ -99,7 +100,7 @@ def load_results(run: RunFolder) -> Results:
     for key, sample in samples.items():
         times = {} if sample.calls.cached else score_answer(cases[sample.case_id], sample.answer, Known(), timings=True)
         scores[key] = {**kept.get(key, {}), **times}
-    return Results(run.name, run.about(), cases, scores, run.papers())
+    return Results(run.name, run.about() | {"judged_by": run.verdicts()[0]}, cases, scores, run.papers())
 
 
 def write_baseline(run: RunFolder, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The folder of a run: run.json, cases.jsonl, papers.jsonl, samples.jsonl, scores.jsonl.
+"""The folder of a run: run.json, cases.jsonl, papers.jsonl, samples.jsonl, scores.jsonl, and judged.json if it was.
 
 run.json, cases.jsonl are written once; papers.jsonl and samples.jsonl are only appended to; scores.jsonl is made anew
 by each scoring, and holds no time, so that the same answers give the same bytes.
@@ -26,14 +26,17 @@ from evals.running.identity import Identity, citewise_version, commit
 from evals.running.log import read_lines, read_log, write_whole
 from evals.running.records import Sample, sample_from
 from evals.scoring import Score
-from rag.domain import Paper
+from rag.domain import Paper, Support
 from rag.records import from_line
 
 RUN, CASES, PAPERS, SAMPLES, SCORES = "run.json", "cases.jsonl", "papers.jsonl", "samples.jsonl", "scores.jsonl"
 SEED = 0
 """Of all resampling."""
+JUDGED = "judged.json"
 Scores = Mapping[tuple[str, int], Mapping[str, Score]]
 """The scores of each sample, by case and repeat, by metric."""
+Verdicts = Mapping[tuple[str, tuple[str, ...]], Support | None]
+"""What a judge said, by sentence and ids of the cited papers; None where it gave no verdict."""
 
 
 class RunFolder:
@@ -140,6 +143,22 @@ class RunFolder:
             for metric, score in by_metric.items()
         ]
         write_whole(self.path / SCORES, "".join(f"{line}\n" for line in lines))
+
+    def write_verdicts(self, judge: str, verdicts: Verdicts) -> None:
+        """Keeps what a judge said of the run's sentences."""
+        rows = [[sentence, papers, said] for (sentence, papers), said in verdicts.items()]
+        write_whole(self.path / JUDGED, json.dumps({"judge": judge, "verdicts": rows}, ensure_ascii=False) + "\n")
+
+    def verdicts(self) -> tuple[str | None, Verdicts | None]:
+        """The judge and what it said; None and None where nobody judged. Raises RunError where they cannot be read."""
+        if not (self.path / JUDGED).exists():
+            return None, None
+        try:
+            stored = json.loads((self.path / JUDGED).read_bytes())
+            return stored["judge"], {(text, tuple(papers)): said for text, papers, said in stored["verdicts"]}
+        except (ValueError, KeyError, TypeError) as error:
+            problem = f"{self.path / JUDGED} is damaged: {error!r}."
+            raise RunError(problem, fix=f"Run: citewise eval judge run {self.name}") from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:

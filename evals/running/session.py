@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,6 +109,7 @@ def check_budget(settings: Settings) -> None:
 def score_run(run: RunFolder, known: Known) -> Scores:
     """Scores all samples of a run, keeps the scores in its folder and returns them. Calls no model."""
     cases = {case.case_id: case for case in run.cases()}
+    known = replace(known, verdicts=run.verdicts()[1])
     scores = {key: score_answer(cases[sample.case_id], sample.answer, known) for key, sample in run.samples().items()}
     run.write_scores(scores)
     return scores

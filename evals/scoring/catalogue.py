@@ -12,6 +12,9 @@ from rag.errors import SettingsError
 PRIMARIES = ("nugget_recall", "citation_f1", "refusal_f1", "recall@5")
 """The metrics whose p-values are corrected for each other, and whose fall is a regression."""
 
+JUDGED = "judged_support"
+"""The metric that a model decides: apart from the others, and in a gate only if the model is calibrated."""
+
 METRICS: tuple[Metric, ...] = (
     *(Metric(f"recall@{k}", f"recall@{k}", ranking.recall_at(k), "retrieval") for k in (1, 3, 5, 10)),
     Metric("ndcg@10", "nDCG@10", ranking.ndcg_at(10), "retrieval"),
@@ -26,6 +29,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("citation_f1", "citation F1", citing.citation_f1, "citations"),
     Metric("support_precision", "support, cited sentences", citing.support_precision, "citations"),
     Metric("support_recall", "support, all sentences", citing.support_recall, "citations"),
+    Metric(JUDGED, "support, by a judge", citing.judged_support, "citations"),
     Metric("first_cited", "first cited paper right", ranking.first_cited, "citations"),
     Metric("cited_recall", "gold paper recall", ranking.cited_recall, "citations"),
     Metric("cited_precision", "gold paper precision", ranking.cited_precision, "citations"),

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from evals.cases.case import Case
-from evals.scoring.score import Known, Score, empty, share
+from evals.scoring.score import Known, Score, empty, missing, share
 from rag.domain import Answer, AnswerSentence, Paper
 from rag.support import check_support
 from rag.support.coverage import Idf
@@ -18,6 +18,8 @@ from rag.support.meta import needs_no_support
 
 MOST_CITATIONS = 3
 """Citations of a sentence that ALCE looks at; those behind them are never precise."""
+CREDIT = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
+"""TREC 2024 RAG's weights of sentence support."""
 Entails = Callable[[Sequence[Paper], str], bool]
 """Whether papers together say a sentence: ALCE's phi."""
 
@@ -90,6 +92,26 @@ def support_recall(case: Case, answer: Answer, known: Known) -> Score | None:
     if answer.outcome != "answered":
         return _without_text(case, answer)
     return _support(factual(answer), of="sentences")
+
+
+def judged_support(case: Case, answer: Answer, known: Known) -> Score | None:
+    """Sentence support over cited sentences as a judge sees it; does not apply to runs that were not judged."""
+    if known.verdicts is None:
+        return None
+    if answer.outcome != "answered":
+        return _without_text(case, answer)
+    papers = {citation.number: citation.paper.paper_id for citation in answer.citations}
+    said = []
+    for sentence in answer.sentences:
+        cited = tuple(papers[number] for number in sentence.citations if number in papers)
+        if cited:
+            said.append(known.verdicts.get((sentence.text, cited)))
+    given = [verdict for verdict in said if verdict is not None]
+    if len(given) < len(said):
+        return missing(f"the judge gave no verdict on {len(said) - len(given)} of {len(said)} sentences")
+    if not given:
+        return empty("no cited sentences")
+    return Score(sum(CREDIT[verdict] for verdict in given) / len(given), f"{len(given)} cited sentences, by a judge")
 
 
 def alce(answer: Answer, *, entails: Entails) -> Alce:
@@ -167,9 +189,8 @@ def _without_text(case: Case, answer: Answer) -> Score | None:
 def _support(sentences: Sequence[AnswerSentence], *, of: str) -> Score:
     if not sentences:
         return empty(f"no {of}")
-    credit = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
     faulty = [sentence.reason for sentence in sentences if sentence.support != "supported"]
-    value = sum(credit[sentence.support] for sentence in sentences) / len(sentences)
+    value = sum(CREDIT[sentence.support] for sentence in sentences) / len(sentences)
     return Score(value, f"{len(sentences)} {of}" + (f"; {'; '.join(faulty[:3])}" if faulty else ""))
 
 

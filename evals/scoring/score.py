@@ -1,11 +1,11 @@
 """What a metric says of one answer: a value with its reason, or why there is none. Never NaN."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from evals.cases.case import Case
-from rag.domain import Answer
+from rag.domain import Answer, Support
 from rag.support.coverage import Idf, default_idf
 
 Status = Literal["scored", "empty", "missing"]
@@ -52,7 +52,8 @@ class Known:
     """What scoring knows beside the answer: rarity of terms, which papers the corpus holds, the system prompt.
 
     `is_fully_judged`: the corpus has no papers beside those that cases of scope "seed" were written on. `has_prices`:
-    the model is OpenAI's own, whose prices the table has; another server may serve one by the same name.
+    the model is OpenAI's own, whose prices the table has; another server may serve one by the same name. `verdicts` are
+    a judge's, by sentence and ids of the cited papers, None for one that it did not give; without a judge, None.
     """
 
     idf: Idf = default_idf
@@ -60,6 +61,7 @@ class Known:
     is_fully_judged: bool = True
     system_prompt: str = ""
     has_prices: bool = False
+    verdicts: Mapping[tuple[str, tuple[str, ...]], Support | None] | None = None
 
 
 Measure = Callable[[Case, Answer, Known], Score | None]

@@ -143,6 +143,7 @@ def power_command(
 
 
 def _judge(runs: Path, run: str, *, baseline: str | None, floors: Path | None) -> "tuple[Results, Verdict]":
+    from evals.judging.calibration import find_calibration
     from evals.results.comparison import compare
     from evals.results.gate import judge, load_floors
     from evals.results.loading import baseline_path, find_results
@@ -151,7 +152,9 @@ def _judge(runs: Path, run: str, *, baseline: str | None, floors: Path | None) -
     stored = baseline_path(runs, str(results.about["identity"]["suite"]))
     named = baseline or (str(stored) if stored.exists() else None)
     comparison = compare(find_results(runs, named), results) if named else None
-    return results, judge(results, floors=load_floors(floors), comparison=comparison)
+    judged_by = results.about.get("judged_by")
+    calibration = find_calibration(runs, judged_by) if judged_by else None
+    return results, judge(results, floors=load_floors(floors), comparison=comparison, calibration=calibration)
 
 
 def _runs(home: Path | None, out: Path | None) -> Path:

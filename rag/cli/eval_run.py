@@ -1,13 +1,12 @@
 """`citewise eval run`, `score` and `list`: asks the cases of a suite, scores the answers, shows the figures."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag.cli.eval_screen import OutOption, RunArgument, wide_console
+from rag.cli.eval_screen import OutOption, RunArgument, question_bar, wide_console
 from rag.cli.screen import (
     EXIT_FAILED,
     ContextOption,
@@ -140,7 +139,7 @@ def _ask_and_score(opened: "Opened", *, settings: "Settings", jobs: int | None, 
     if opened.is_resumed:
         console(stderr=True).print(f"Going on with the run {safe(opened.run.name)}.")
     most = jobs or (CHAT_JOBS if opened.assistant.writer_name == "chat" else 1)
-    with _question_bar() as on_progress:
+    with question_bar("asking") as on_progress:
         outcome = ask_missing(opened.run, assistant=opened.assistant, jobs=most, budget=budget, on_progress=on_progress)
     known = known_of(opened.assistant.corpus, settings=settings, identity=opened.run.identity())
     score_run(opened.run, known)
@@ -171,20 +170,3 @@ def print_summary(run: Path, *, as_json: bool) -> None:
     else:
         wide = wide_console()
         wide.print(summary_table(summary, title=results.name, console=wide))
-
-
-@contextmanager
-def _question_bar() -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr with the rate and the time left."""
-    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as RichProgress
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:.2f}/s")
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with RichProgress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

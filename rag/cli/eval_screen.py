@@ -1,10 +1,14 @@
 """What the commands of `citewise eval` share."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from rag.cli.screen import console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,3 +31,20 @@ def wide_console() -> "Console":
 
     width = None if sys.stdout.isatty() else WIDEST
     return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+@contextmanager
+def question_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr with the rate and the time left; `what` is under way."""
+    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:.2f}/s")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    with RichProgress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -8,6 +8,8 @@ import typer
 from rag.cli.eval_cases import lint_command, schema_command
 from rag.cli.eval_compare import GateCommand, baseline_app, compare_command, gate_command, power_command
 from rag.cli.eval_perf import perf_command
+from rag.cli.eval_judge import judge_app
+from rag.cli.eval_label import label_command
 from rag.cli.eval_report import report_command
 from rag.cli.eval_run import list_command, run_command, score_command
 from rag.cli.eval_screen import wide_console
@@ -21,12 +23,14 @@ eval_app.command("lint")(lint_command)
 eval_app.command("run")(run_command)
 eval_app.command("score")(score_command)
 eval_app.command("list")(list_command)
+eval_app.command("label")(label_command)
 eval_app.command("report")(report_command)
 eval_app.command("compare")(compare_command)
 eval_app.command("gate", cls=GateCommand)(gate_command)
 eval_app.command("power")(power_command)
 eval_app.command("perf")(perf_command)
 eval_app.add_typer(baseline_app, name="baseline")
+eval_app.add_typer(judge_app, name="judge")
 
 
 @eval_app.command("retrieval")
