@@ -20,6 +20,7 @@ Message = Mapping[str, str]
 PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "answer": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
     "brief": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
+    "cases": {"system": frozenset({"fence"}), "user": frozenset({"fence", "source"})},
     "judge": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "sentences"})},
     "revise": {
         "system": frozenset({"fence"}),
@@ -29,7 +30,7 @@ PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
 }
 """The prompts there are, and what each of their files must hold. "brief" is "answer" for local models: they read slowly
 and do not follow rules, so that it leaves citing to the check."""
-IN_USE = {"answer": "v1", "brief": "v1", "judge": "v1", "revise": "v1", "standalone": "v1"}
+IN_USE = {"answer": "v1", "brief": "v1", "cases": "v1", "judge": "v1", "revise": "v1", "standalone": "v1"}
 """The version of each prompt that citewise sends."""
 RESERVE = 0.15
 """Share of the window that stays empty, as other models' tokens differ from ours by up to this much."""
@@ -154,6 +155,11 @@ def fill_judge_prompt(
     room = _room(prompt, budget=budget, fence=fence, texts=[listed])
     texts, _ = _fitting_sources(sources, room=room, context="whole")
     return _messages(prompt, fence=fence, sources="\n\n".join(texts), sentences=listed)
+
+
+def fill_cases_prompt(prompt: Prompt, *, paper: Paper) -> tuple[Message, ...]:
+    """The messages that ask for test questions about a paper."""
+    return _messages(prompt, fence=_new_fence(), source=format_source(Source(1, paper, ())))
 
 
 def fill_standalone_prompt(prompt: Prompt, *, question: str, history: Sequence[Turn], budget: int) -> FilledPrompt:

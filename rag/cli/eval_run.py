@@ -66,6 +66,9 @@ def run_command(
             opened = stack.enter_context(opening)
         outcome = _ask_and_score(opened, settings=settings, jobs=jobs, budget=budget)
     _tell(opened, outcome, as_json=as_json)
+    drafts = sum(not getattr(item, "reviewed", True) for item in opened.run.items())
+    if drafts:
+        console(stderr=True).print(f"{drafts} of its items are drafts that nobody has accepted.", style="yellow")
     raise typer.Exit(EXIT_FAILED if outcome.stopped else 0)
 
 

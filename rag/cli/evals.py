@@ -7,9 +7,10 @@ import typer
 
 from rag.cli.eval_cases import lint_command, schema_command
 from rag.cli.eval_compare import GateCommand, baseline_app, compare_command, gate_command, power_command
-from rag.cli.eval_perf import perf_command
+from rag.cli.eval_draft import new_cases_command
 from rag.cli.eval_judge import judge_app
 from rag.cli.eval_label import label_command
+from rag.cli.eval_perf import perf_command
 from rag.cli.eval_report import report_command
 from rag.cli.eval_run import list_command, run_command, score_command
 from rag.cli.eval_screen import wide_console
@@ -20,6 +21,7 @@ eval_app = typer.Typer(help="Measure answers and retrieval.", no_args_is_help=Tr
 
 eval_app.command("schema")(schema_command)
 eval_app.command("lint")(lint_command)
+eval_app.command("new-cases")(new_cases_command)
 eval_app.command("run")(run_command)
 eval_app.command("score")(score_command)
 eval_app.command("list")(list_command)

@@ -15,6 +15,9 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["prompts", *arguments])
 
 
+OTHERS = ("brief", "cases", "judge", "revise", "standalone")
+
+
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of the user's own with a second version of the answer prompt."""
@@ -28,14 +31,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_list_names_versions_fingerprints_origins_and_which_are_in_use(own: Path) -> None:
     rows = [line.split(maxsplit=1) for line in run("list").stdout.splitlines()]
-    assert [label.split("@")[0] for label, _ in rows] == [
-        "answer/v1",
-        "answer/v2",
-        "brief/v1",
-        "judge/v1",
-        "revise/v1",
-        "standalone/v1",
-    ]
+    assert [label.split("@")[0] for label, _ in rows] == ["answer/v1", "answer/v2", *(f"{n}/v1" for n in OTHERS)]
     assert rows[0] == [load_prompt("answer", "v1").label, "in use   citewise"]
     assert rows[1][1] == str(own)
 
@@ -60,4 +56,4 @@ def test_diff_prints_what_changes_and_nothing_for_the_same(own: Path) -> None:
 def test_an_unknown_prompt_is_an_error_that_lists_the_known_ones(name: str) -> None:
     error = run("show", name).exception
     assert isinstance(error, SettingsError)
-    assert "answer/v1, brief/v1, judge/v1, revise/v1, standalone/v1" in error.fix
+    assert ", ".join(f"{each}/v1" for each in ("answer", *OTHERS)) in error.fix

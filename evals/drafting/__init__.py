@@ -1,0 +1,1 @@
+"""Drafts gold cases from a corpus, by templates or by a model; a person accepts or drops each."""
