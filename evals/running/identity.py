@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ANSWERING = (
     "k",
+    "rerank",
     "context",
     "context_tokens",
     "max_output_tokens",

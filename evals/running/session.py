@@ -86,7 +86,7 @@ def settings_of(identity: Identity, settings: Settings) -> Settings:
     """The settings that a run was made by; addresses and keys are those of `settings`."""
     now = pick_writer(settings).settings
     then = {"corpus": identity.corpus, "writer": identity.writer, "model": identity.model}
-    then |= {name: identity.settings[name] for name in ANSWERING}
+    then |= {name: identity.settings[name] for name in ANSWERING if name in identity.settings}
     if identity.writer == "local":
         then |= {"model": now.model, "model_file": now.model_file or identity.model}
     # What is set counts as the user's wish: only what differs is.
