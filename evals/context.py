@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rag.answering import find_evidence
 from rag.context import source_text
 from rag.domain import Source
 from rag.embedding import MiniLMEmbedder
+from rag.evidence import find_evidence
 from rag.ingest import ensure_corpus, ingest_files
 from rag.questions import read_question
 from rag.retrieval import HybridRetriever

@@ -66,10 +66,16 @@ def _questions(item: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, Any
     return []
 
 
-def fit(examples: Sequence[Example], *, l2: float = 0.01, steps: int = 4000, rate: float = 0.5) -> Floats:
-    """Weights of the features and, last, the bias: logistic regression by gradient descent on standardised features."""
-    rows = np.concatenate([example.features for example in examples])
-    labels = np.concatenate([example.labels for example in examples])
+def fit(examples: Sequence[Example]) -> Floats:
+    """Weights of the features and, last, the bias, fitted on all sentences of `examples`."""
+    return fit_logistic(
+        np.concatenate([example.features for example in examples]),
+        np.concatenate([example.labels for example in examples]),
+    )
+
+
+def fit_logistic(rows: Floats, labels: Floats, *, l2: float = 0.01, steps: int = 4000, rate: float = 0.5) -> Floats:
+    """Logistic regression by gradient descent on standardised features: a weight a column of `rows`, and the bias."""
     mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     design = np.c_[(rows - mean) / deviation, np.ones(len(rows))]
     weights = np.zeros(design.shape[1])

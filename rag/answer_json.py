@@ -20,6 +20,7 @@ def answer_to_dict(answer: Answer, *, question_id: str | None = None) -> dict[st
                 "citations": list(sentence.citations),
                 "support": sentence.support,
                 "reason": sentence.reason,
+                "label": sentence.label,
             }
             for sentence in answer.sentences
         ],
@@ -57,6 +58,8 @@ def answer_to_dict(answer: Answer, *, question_id: str | None = None) -> dict[st
         "removed_markers": answer.removed_markers,
         "notes": list(answer.notes),
     }
+    if answer.outcome == "needs_detail":
+        value["options"] = list(answer.options)
     if answer.problem is not None:
         value["error"] = {"problem": answer.problem, "fix": answer.fix}
     return value

@@ -1,13 +1,15 @@
 """Pieces of an answer to its text: numbers in reading order, markers with spans, sentences with their citations."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.domain import Cite, Marker, Piece, Quote, Removed, Span
-from rag.sentences import split_sentences
+from rag.domain import Cite, Label, Marker, Piece, Quote, Recorded, Removed, Span
+from rag.layout import Layout, read_layout
+
+Fixed = Quote | Recorded | Label
+"""Pieces whose text is one whole, whatever stands in it."""
 
 
 class Numbering:
@@ -31,7 +33,8 @@ class CitedSentence:
     """A sentence of an answer. `text` has no markers; `span` is where it stands in the answer's text, with its own.
 
     `end` is where it ends in the plain text. `sources` are the source numbers that it cites and `numbers` the same as
-    the reader sees them, in reading order.
+    the reader sees them, in reading order. `label` is what its row or cell is about; `is_recorded` tells a sentence
+    that a paper's record says.
     """
 
     text: str
@@ -39,6 +42,8 @@ class CitedSentence:
     end: int
     sources: tuple[int, ...]
     numbers: tuple[int, ...]
+    label: str = ""
+    is_recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +70,19 @@ class _Placed(NamedTuple):
 def assemble(pieces: Iterable[Piece]) -> Assembled:
     """Puts an answer together. Strings and quotes are taken as they are: what looks like a marker in them is none.
 
-    A marker belongs to the sentence that it stands in or right behind, at the start of a line to the sentence that
-    begins there, on a line of its own to the sentence before. Other pieces (`Abstained`, ...) are passed over.
+    What sentences there are, `rag.layout.read_layout` says. A marker belongs to the sentence that it stands in or right
+    behind, at the start of a line to the sentence that begins there, on a line of its own to the sentence before. Other
+    pieces (`Abstained`, ...) are passed over.
     """
     parts: list[str] = []
     cites: list[tuple[int, int]] = []
-    quotes: list[Span] = []
+    fixed: list[tuple[Span, Fixed]] = []
     length = removed = 0
     for piece in pieces:
-        if isinstance(piece, str | Quote):
+        if isinstance(piece, str | Fixed):
             part = _text_of(piece)
-            if isinstance(piece, Quote):
-                quotes.append(Span(length, length + len(part)))
+            if isinstance(piece, Fixed):
+                fixed.append((Span(length, length + len(part)), piece))
             parts.append(part)
             length += len(part)
         elif isinstance(piece, Cite):
@@ -86,12 +92,13 @@ def assemble(pieces: Iterable[Piece]) -> Assembled:
     raw = "".join(parts)
     plain = raw.strip()
     shift = len(raw) - len(raw.lstrip())
-    quotes = [Span(start - shift, end - shift) for start, end in quotes]
+    fixed = [(Span(max(0, start - shift), min(end - shift, len(plain))), piece) for (start, end), piece in fixed]
     numbering = Numbering()
     text, placed = _insert_markers(
         plain, [(min(max(offset - shift, 0), len(plain)), source) for offset, source in cites], numbering
     )
-    sentences = tuple(_sentences(plain, quotes, placed, numbering))
+    layout = read_layout(plain, fixed)
+    sentences = tuple(_sentences(plain, layout, placed, numbering))
     return Assembled(text, plain, tuple(p.marker for p in placed), sentences, numbering.sources, removed)
 
 
@@ -115,7 +122,7 @@ def insert_citations(pieces: Sequence[Piece], added: Mapping[int, Sequence[int]]
 
 
 def _text_of(piece: Piece) -> str:
-    return piece if isinstance(piece, str) else piece.text if isinstance(piece, Quote) else ""
+    return piece if isinstance(piece, str) else piece.text if isinstance(piece, Fixed) else ""
 
 
 def _insert_markers(plain: str, cites: list[tuple[int, int]], numbering: Numbering) -> tuple[str, list[_Placed]]:
@@ -139,12 +146,11 @@ def _insert_markers(plain: str, cites: list[tuple[int, int]], numbering: Numberi
     return "".join([*parts, plain[position:]]), placed
 
 
-def _sentences(
-    plain: str, quotes: Sequence[Span], placed: list[_Placed], numbering: Numbering
-) -> Iterator[CitedSentence]:
-    spans = _answer_sentences(plain, quotes)
+def _sentences(plain: str, layout: Layout, placed: list[_Placed], numbering: Numbering) -> Iterator[CitedSentence]:
+    spans = [said.span for said in layout]
     owners = [_owner(plain, spans, mark.offset) for mark in placed]
-    for index, (start, end) in enumerate(spans):
+    for index, said in enumerate(layout):
+        start, end = said.span
         before = [mark for mark, owner in zip(placed, owners, strict=True) if owner < index]
         own = [mark for mark, owner in zip(placed, owners, strict=True) if owner == index]
         added_before = before[-1].added if before else 0
@@ -161,38 +167,9 @@ def _sentences(
             end=end,
             sources=sources,
             numbers=tuple(numbering.number_of(source) for source in sources),
+            label=said.label,
+            is_recorded=said.is_recorded,
         )
-
-
-_ITEM_NUMBER = re.compile(r"\W*\d{1,3}[.)]")
-
-
-def _answer_sentences(plain: str, quotes: Sequence[Span]) -> list[Span]:
-    """The sentences that say something: rules and bare marks are none, and an item's number goes with what follows.
-
-    A quote is a sentence of its own, and so is no more split than joined to its neighbours.
-    """
-    spans: list[Span] = []
-    position = 0
-    for quote in quotes:
-        spans += [*_written_sentences(plain, Span(position, quote.start)), quote]
-        position = quote.end
-    return [*spans, *_written_sentences(plain, Span(position, len(plain)))]
-
-
-def _written_sentences(plain: str, part: Span) -> list[Span]:
-    spans: list[Span] = []
-    number_start: int | None = None
-    for start, end in split_sentences(plain[part.start : part.end]):
-        span = Span(part.start + start, part.start + end)
-        if not any(character.isalnum() for character in plain[span.start : span.end]):
-            continue
-        if _ITEM_NUMBER.fullmatch(plain, span.start, span.end) and "\n" not in plain[span.end :].lstrip(" ")[:1]:
-            number_start = span.start if number_start is None else number_start
-            continue
-        spans.append(Span(span.start if number_start is None else number_start, span.end))
-        number_start = None
-    return spans if number_start is None else [*spans, Span(number_start, part.end)]
 
 
 def _owner(plain: str, spans: Sequence[Span], offset: int) -> int:
@@ -201,7 +178,7 @@ def _owner(plain: str, spans: Sequence[Span], offset: int) -> int:
     if before >= 0 and offset <= spans[before].end:
         return before
     line_start = plain.rfind("\n", 0, offset) + 1
-    line_end = plain.find("\n", offset)
-    rest = plain[offset : line_end if line_end >= 0 else len(plain)]
-    begins_line = not plain[line_start:offset].strip() and rest.strip()
-    return before + 1 if (begins_line or before < 0) and before + 1 < len(spans) else before
+    line_end = plain.find("\n", offset) if "\n" in plain[offset:] else len(plain)
+    is_first_here = before < 0 or spans[before].end <= line_start
+    begins_line = is_first_here and before + 1 < len(spans) and spans[before + 1].start < line_end
+    return before + 1 if begins_line or (before < 0 and spans) else before

@@ -27,6 +27,7 @@ from rag.wiring import (
     build_reranker,
     build_reviser,
     build_rewriter,
+    build_row_writer,
     build_writer,
     guarded,
     model_warning,
@@ -46,18 +47,20 @@ class Assistant:
         embedder: Embedder,
         writer: Writer,
         k: int,
+        row_writer: Writer | None = None,
         deadline: float = 60.0,
         about_writer: str = "",
         rewriter: Rewriter | None = None,
+        samples: int = 1,
         reviser: Reviser | None = None,
         judge: Judge | None = None,
         reranker: Reranker | None = None,
         drops_unsupported: bool = False,
     ) -> None:
         self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
+        self._row_writer, self._rewriter, self._samples = row_writer, rewriter, samples
+        self._reviser, self._judge, self._drops_unsupported = reviser, judge, drops_unsupported
         self._deadline, self.about_writer = deadline, about_writer
-        self._rewriter, self._reviser, self._judge = rewriter, reviser, judge
-        self._drops_unsupported = drops_unsupported
         self._retriever = HybridRetriever(corpus=corpus, embedder=embedder, reranker=reranker)
         self._retriever.search("warm up", k=1)  # loads the model and the indexes, for which no question should wait
 
@@ -97,9 +100,11 @@ class Assistant:
             embedder=embedder,
             writer=writer,
             k=settings.k,
+            row_writer=build_row_writer(settings, models=models),
             deadline=settings.deadline,
             about_writer=f"{pick.why}. {model_warning(settings) or ''}".strip(),
             rewriter=build_rewriter(settings, models=models),
+            samples=settings.samples,
             reviser=build_reviser(settings, models=models),
             judge=build_judge(settings, models=models),
             reranker=build_reranker(settings, embedder=embedder),
@@ -139,10 +144,12 @@ class Assistant:
             embedder=self._embedder,
             retriever=self._retriever,
             writer=self._writer,
+            row_writer=self._row_writer,
             k=self._k,
             deadline=self._deadline,
             filters=filters,
             rewriter=self._rewriter,
+            samples=self._samples,
             reviser=self._reviser,
             judge=self._judge,
             drops_unsupported=self._drops_unsupported,

@@ -5,7 +5,7 @@ from typing import Literal
 
 from rag.domain import Source
 
-Context = Literal["whole", "evidence"]
+Context = Literal["whole", "evidence", "brief"]
 ContextChoice = Literal["auto", "whole", "evidence"]
 
 SMALL_WINDOW = 4096
@@ -47,12 +47,23 @@ def choose_context(choice: ContextChoice, *, context_tokens: int) -> Context:
 
 
 def source_text(source: Source, *, context: Context) -> str:
-    """The abstract of `source` as the model reads it, word for word; " … " stands where sentences are left out."""
+    """The abstract of `source` as the model reads it, word for word; " … " stands where sentences are left out.
+
+    "brief", for many papers, gives of each the sentence that is nearest to the question, with the one behind it.
+    """
     abstract, sentences = source.paper.abstract, source.sentences
-    if context == "whole" or source.number <= WHOLE_PAPERS or not sentences:
+    if context == "whole" or not sentences or (context == "evidence" and source.number <= WHOLE_PAPERS):
         return abstract
+    if context == "brief":
+        best = max(range(len(sentences)), key=lambda index: sentences[index].cosine + sentences[index].probability)
+        return _excerpt(source, best, min(best + 1, len(sentences) - 1))
     best = max(range(len(sentences)), key=lambda index: sentences[index].probability)
     reach = 1 if source.number <= PAPERS_WITH_NEIGHBOURS else 0
-    first, last = max(0, best - reach), min(len(sentences) - 1, best + reach)
-    kept = abstract[sentences[first].span.start : sentences[last].span.end]
+    return _excerpt(source, max(0, best - reach), min(len(sentences) - 1, best + reach))
+
+
+def _excerpt(source: Source, first: int, last: int) -> str:
+    """The sentences `first` to `last` of the abstract, with a gap where others are left out."""
+    sentences = source.sentences
+    kept = source.paper.abstract[sentences[first].span.start : sentences[last].span.end]
     return f"{GAP} " * (first > 0) + kept + f" {GAP}" * (last < len(sentences) - 1)

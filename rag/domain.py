@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-Outcome = Literal["answered", "not_in_corpus", "failed"]
+Outcome = Literal["answered", "not_in_corpus", "needs_detail", "failed"]
+"""What came of a question. "needs_detail": it fits too many papers to pick one, and is asked back."""
 WriterChoice = Literal["auto", "chat", "local", "extractive"]
 Support = Literal["supported", "partly", "unsupported"]
 
@@ -81,7 +82,8 @@ class Source:
     """A retrieved paper as a writer is given it. `number` counts from 1, best first.
 
     `sentences` are those of the abstract, in its order; `score` is that of retrieval, 0..1; `named` are the question's
-    names that few papers hold, this one among them.
+    names that few papers hold, this one among them. `bears` is the probability, 0..1, that the paper belongs into a
+    list on the question's subject; None for questions that ask for no list.
     """
 
     number: int
@@ -89,6 +91,7 @@ class Source:
     sentences: tuple[RankedSentence, ...]
     score: float = 0.0
     named: frozenset[str] = frozenset()
+    bears: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,24 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """A sentence about a source that its record says, such as who wrote it; the abstract need not."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Text that says nothing of its own and so cites nothing: a bullet, a row's title, the lines of a table, a count.
+
+    `names` is what the sentences behind it are about, up to the next label that names something.
+    """
+
+    text: str
+    names: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Cite:
     """A writer's citation, right behind the text that it belongs to: the number of a `Source`."""
 
@@ -116,6 +137,13 @@ class Cite:
 @dataclass(frozen=True, slots=True)
 class Abstained:
     """A writer's own statement that the sources do not answer the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBack:
+    """The text asks the reader which of `options` the question means."""
+
+    options: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +169,7 @@ class Note:
     text: str
 
 
-Piece = str | Quote | Cite | Removed | Abstained | Note | Usage
+Piece = str | Quote | Recorded | Label | Cite | Removed | Abstained | AskedBack | Note | Usage
 """What a writer yields, in order: text without markers, the citations that stand in it, and remarks on the making."""
 
 
@@ -166,7 +194,8 @@ class Citation:
 class AnswerSentence:
     """A sentence of the answer without its markers, the numbers that it cites, and how well these support it.
 
-    `evidence` has for each of `citations` the sentences of its abstract that say most of this one, best first.
+    `evidence` has for each of `citations` the sentences of its abstract that say most of this one, best first. `label`
+    is what its row of a list or its cell of a table is about, "" elsewhere.
     """
 
     text: str
@@ -174,6 +203,7 @@ class AnswerSentence:
     support: Support
     reason: str
     evidence: tuple[tuple[Span, ...], ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +228,8 @@ class Answer:
     """All that is known about one answered, unanswerable or failed question.
 
     `text` holds the markers; only the spans in `markers` are citations, whatever else looks like one. `removed_markers`
-    counts markers that named no given source. `problem` and `fix` are set where `outcome` is "failed".
+    counts markers that named no given source. `problem` and `fix` are set where `outcome` is "failed", `options`, what
+    the question may mean, where it is "needs_detail".
     """
 
     question: str
@@ -218,6 +249,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     problem: str | None = None
     fix: str | None = None
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

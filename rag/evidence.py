@@ -4,15 +4,20 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from math import exp, log
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.domain import RankedSentence, Span
+from rag.bearing import bearing, probability, subjects_of
+from rag.domain import RankedSentence, ScoredPaper, Source, Span
 from rag.keyword import analyze
 from rag.questions import ASKS, Question
 from rag.sentences import split_sentences
+
+if TYPE_CHECKING:
+    from rag.corpus import Corpus
+    from rag.embedding import Embedder
 
 
 class Features(NamedTuple):
@@ -50,6 +55,11 @@ WEIGHTS = Features(
 )
 BIAS = -4.33
 
+LONGEST_ACRONYM = 3
+DISTINCTIVE_PAPERS = 2
+DISTINCTIVE_SHARE = 0.001
+"""A name that at most this many papers, or this share of them, hold tells which paper is meant."""
+
 _INTRODUCES = re.compile(r"\b(?:introduc|propos|present|develop|call|term|name|study|defin)\w*", re.IGNORECASE)
 _REFERS_BACK = re.compile(r"^\W*(?:[\w\s-]{0,40},\s*)?(?:this|these|it|they|such)\b", re.IGNORECASE)
 _IS = re.compile(r"\b(?:is|are|refers? to|denotes?)\b|:")
@@ -66,6 +76,49 @@ def _read_abstract(abstract: str) -> _Abstract:
     spans = split_sentences(abstract)
     texts = tuple(abstract[span.start : span.end] for span in spans)
     return _Abstract(spans, texts, tuple(frozenset(analyze(text)) for text in texts))
+
+
+def find_evidence(
+    question: Question, papers: Sequence[ScoredPaper], *, corpus: "Corpus", embedder: "Embedder"
+) -> tuple[Source, ...]:
+    """The retrieved papers as numbered sources, their sentences ranked by how likely they hold what is asked.
+
+    Where a list is asked for, a sentence's cosine is that to the list's subject, or to the part of it that is nearest.
+    """
+    subjects = subjects_of(question.many)
+    vectors = embedder.embed([*question.texts, *subjects])
+    asked, listed = vectors[: len(question.texts)], vectors[len(question.texts) :]
+    distinctive = {name for name in question.names if _is_distinctive(name, corpus)}
+    sources = []
+    for number, scored in enumerate(papers, start=1):
+        row = corpus.row_of(scored.paper.paper_id)
+        if row is None:
+            raise ValueError(f"retrieved paper {scored.paper.paper_id} is not in corpus {corpus.name}")
+        paper, sentence_vectors = scored.paper, corpus.sentence_vectors(row).T
+        text = f"{paper.title} {paper.abstract}"
+        terms = set(analyze(text))
+        named = frozenset(name for name in distinctive if set(analyze(name)) <= terms)
+        sentences = rank_sentences(question, paper.abstract, cosines=asked @ sentence_vectors)
+        bears = 1.0 if question.lists else None
+        if subjects and question.lists:
+            nearest = (listed @ sentence_vectors).max(axis=0).tolist()
+            sentences = tuple(s._replace(cosine=cosine) for s, cosine in zip(sentences, nearest, strict=True))
+            read = _read_abstract(paper.abstract)
+            bears = probability(
+                bearing(question.many, title=paper.title, sentences=read.terms, cosines=nearest, idf=corpus.keyword.idf)
+            )
+        sources.append(Source(number, paper, sentences, scored.score, named, bears))
+    return tuple(sources)
+
+
+def _is_distinctive(name: str, corpus: "Corpus") -> bool:
+    """Whether at most a few papers hold `name`, judged by the rarest of its terms. RL and GPU are fields, not names."""
+    if len(name) <= LONGEST_ACRONYM and name.isupper():
+        return False
+    papers = len(corpus)
+    few = max(DISTINCTIVE_PAPERS, papers * DISTINCTIVE_SHARE)
+    least = log(1 + (papers - few + 0.5) / (few + 0.5))  # the idf of a term that `few` papers hold
+    return max((corpus.keyword.idf(term) for term in analyze(name)), default=0.0) >= least - 1e-9
 
 
 def rank_sentences(question: Question, abstract: str, *, cosines: NDArray[np.float32]) -> tuple[RankedSentence, ...]:

@@ -5,7 +5,9 @@ from math import inf
 
 from rag.domain import Abstained, Cite, Note, Piece, Quote, RankedSentence, Source, Turn
 from rag.near_miss import unsaid
+from rag.premises import find_correction, write_correction
 from rag.questions import Question
+from rag.rows import write_list, write_table
 
 MAX_SENTENCES = 5
 MIN_SENTENCES = 2
@@ -13,9 +15,6 @@ MIN_SENTENCES = 2
 LEAST_PROBABILITY = 0.08
 LEAST_SHARE = 0.2
 """A further sentence must be at least this share as probable as the best one."""
-WHICH_LEAST_SHARE = 0.5
-"""A paper is listed from this share of the first one's retrieval score on. On 9 "which papers" questions over the seed
-papers that lists .88 of the right ones, .66 of the listed are right."""
 
 
 class ExtractiveWriter:
@@ -28,15 +27,26 @@ class ExtractiveWriter:
     def write(
         self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
     ) -> Iterator[Piece]:
-        """The chosen sentences, verbatim, each followed by the citation of its source.
+        """The chosen sentences, verbatim, each followed by its citation; a list or a table where one is asked for.
 
-        Abstains where the papers that the question is about do not say what it asks for.
+        Says what the abstract says otherwise, where the question takes what it contradicts for granted. Abstains where
+        the papers that the question is about do not say what it asks for.
         """
-        papers = [source.paper for source in papers_asked_about(question, sources)]
-        missing = None if question.lists_papers else unsaid(question, papers)
+        if question.lists:
+            yield from write_list(question, sources)
+            return
+        asked_about = papers_asked_about(question, sources)
+        if asked_about and question.many.form == "prose" and (correction := find_correction(question, asked_about[0])):
+            yield from write_correction(correction, asked_about[0])
+            return
+        papers = [source.paper for source in asked_about]
+        missing = unsaid(question, papers)
         if missing:
             yield Note(f"The nearest abstract, “{papers[0].label}”, {missing}.")
             yield Abstained()
+            return
+        if question.many.form == "table" and len(papers) > 1:
+            yield from write_table(question, asked_about, most=MAX_SENTENCES // len(papers))
             return
         chosen = choose_sentences(question, sources)
         if not chosen:
@@ -51,8 +61,6 @@ class ExtractiveWriter:
 
 def choose_sentences(question: Question, sources: Sequence[Source]) -> list[tuple[Source, RankedSentence]]:
     """1 to 5 sentences that answer the question together, no text twice; papers stay in the order of `sources`."""
-    if question.lists_papers:
-        return _one_each(sources)
     papers = papers_asked_about(question, sources)
     chosen: list[tuple[Source, RankedSentence]] = []
     for source in papers:
@@ -66,17 +74,16 @@ def papers_asked_about(question: Question, sources: Sequence[Source]) -> list[So
     for source in sources[1:]:
         if len(chosen) < MAX_SENTENCES // 2 and source.named - frozenset().union(*(paper.named for paper in chosen)):
             chosen.append(source)
-    if question.compares and len(chosen) == 1:
+    if question.many.needs_two and len(chosen) == 1:
         chosen += sources[1:2]
+    if question.many.form == "table":  # in the order in which the question names them
+        chosen.sort(key=lambda source: _first_mention(source, question.own or question.text))
     return chosen
 
 
-def _one_each(sources: Sequence[Source]) -> list[tuple[Source, RankedSentence]]:
-    """For each paper that is not far behind the first the sentence that is nearest to the question."""
-    least = WHICH_LEAST_SHARE * max((source.score for source in sources), default=0.0)
-    kept = [source for source in sources if source.sentences and source.score >= least]
-    nearest = [(source, max(source.sentences, key=lambda sentence: sentence.cosine)) for source in kept]
-    return _without_repeats(nearest)[:MAX_SENTENCES]
+def _first_mention(source: Source, text: str) -> int:
+    """Where `text` first names the paper; its end where it does not."""
+    return min((text.index(name) for name in source.named if name in text), default=len(text))
 
 
 def _best(source: Source, *, most: int) -> list[RankedSentence]:

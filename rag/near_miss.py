@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from rag.domain import Paper
 from rag.keyword import analyze
-from rag.questions import ASKS, Question
+from rag.questions import ASKS, Question, read_question
 from rag.sentences import split_sentences
 
 _DETAILS = re.compile(
@@ -34,6 +34,8 @@ _SPELLED = 0.8
 
 def unsaid(question: Question, papers: Sequence[Paper]) -> str | None:
     """What `papers` do not say of what the question asks, as a clause ("does not say ..."); None where they say it."""
+    if question.own:  # what the conversation adds is not asked
+        question = read_question(question.own)
     text = " ".join(" ".join((paper.title, *paper.authors, paper.venue or "", paper.abstract)) for paper in papers)
     terms = frozenset(analyze(text))
     for detail in _DETAILS.findall(question.text):

@@ -26,11 +26,12 @@ PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
         "system": frozenset({"fence"}),
         "user": frozenset({"fence", "sources", "question", "answer", "faults"}),
     },
+    "rows": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
     "standalone": {"system": frozenset({"fence"}), "user": frozenset({"fence", "conversation", "question"})},
 }
 """The prompts there are, and what each of their files must hold. "brief" is "answer" for local models: they read slowly
 and do not follow rules, so that it leaves citing to the check."""
-IN_USE = {"answer": "v1", "brief": "v1", "cases": "v1", "judge": "v1", "revise": "v1", "standalone": "v1"}
+IN_USE = dict.fromkeys(("answer", "brief", "cases", "judge", "revise", "rows", "standalone"), "v1")
 """The version of each prompt that citewise sends."""
 RESERVE = 0.15
 """Share of the window that stays empty, as other models' tokens differ from ours by up to this much."""

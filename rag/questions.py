@@ -1,10 +1,12 @@
 """What a question asks for: its terms, the names in it, the kind of thing wanted, its parts, and how many papers."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rag.keyword import analyze
+from rag.many import PROSE, Many, read_many
+from rag.record import RecordQuestion, read_record_question
 
 
 class Ask(NamedTuple):
@@ -83,16 +85,6 @@ _DEFINE = re.compile(
     r"(?:\s+(?:mean|means))?(?:,.*)?\?*$",
     re.IGNORECASE | re.DOTALL,
 )
-_PAPERS = _words(
-    r"\b(?:which|what|any|list|find|show|name|all|how many)\b"
-    r"(?:\s+(?:the|of|me|all|these|those|recent|other|\w+ing|\w+al)){0,3}"
-    r"\s+(?:papers|abstracts|studies|articles|publications)\b"
-    r"|\bpapers (?:on|about|that|by|which|with|using)\b"
-)
-_COMPARE = _words(
-    r"\bcompar|\bboth\b|\bdiffers?\b|\bdifferent (?:from|to)\b|\bdifferences? between\b|\bversus\b|\bvs\b|\bin each\b"
-    r"|\bof the two\b|\bin common\b|\brespectively\b"
-)
 _PART = re.compile(
     r",?\s+\b(?:and|or)\b\s+(?=(?:for|on|in|at|under|to|with|by|of|from|what|which|how|why|where|who|does|do|is|are|one)\b)",
     re.IGNORECASE,
@@ -107,8 +99,10 @@ _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]\w*[A-Z]")
 class Question:
     """A question taken apart.
 
-    `expands` asks what a short name stands for, `defines` holds the terms of "What is ...?", `lists_papers` asks which
-    papers there are, `compares` asks about several. `parts` are the questions that a compound one joins, else empty.
+    `expands` asks what a short name stands for, `defines` holds the terms of "What is ...?", `many` says what is asked
+    of several papers. `parts` are the questions that a compound one joins, else empty. `own` are the user's own
+    words, where the text has more of the conversation. `total` is how many papers there
+    are where filters alone decide which belong into a list, `record` what field of a paper's record is asked for.
     """
 
     text: str
@@ -117,21 +111,33 @@ class Question:
     asks: frozenset[str]
     expands: bool
     defines: frozenset[str]
-    lists_papers: bool
-    compares: bool
+    many: Many = PROSE
     parts: tuple["Question", ...] = ()
+    own: str = ""
+    total: int | None = None
+    record: RecordQuestion | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The question and its parts: what there is to embed."""
         return (self.text, *(part.text for part in self.parts))
 
+    @property
+    def lists(self) -> bool:
+        """Whether the answer is a row for each paper that belongs into it."""
+        return self.many.form in {"list", "count"}
 
-def read_question(text: str) -> Question:
-    """Takes a question apart by its words alone."""
+
+def read_question(text: str, *, topic: str | None = None) -> Question:
+    """Takes a question apart by its words alone. `topic` is the question without the words that became filters."""
     parts = [part.strip(" ,?") for part in _PART.split(text)]
     parts = [part for part in parts if analyze(part)]
-    return _read(text, parts=tuple(_read(part) for part in parts) if len(parts) > 1 else ())
+    question = _read(text, parts=tuple(_read(part) for part in parts) if len(parts) > 1 else ())
+    return replace(
+        question,
+        many=read_many(text if topic is None else topic, names=question.names),
+        record=read_record_question(text),
+    )
 
 
 def find_names(text: str) -> tuple[str, ...]:
@@ -154,7 +160,5 @@ def _read(text: str, *, parts: tuple[Question, ...] = ()) -> Question:
         asks=frozenset(name for name, ask in ASKS.items() if ask.question.search(text)),
         expands=_EXPAND.search(text) is not None,
         defines=frozenset(analyze(defined.group(1))) if defined else frozenset(),
-        lists_papers=_PAPERS.search(text) is not None,
-        compares=_COMPARE.search(text) is not None,
         parts=parts,
     )

@@ -69,6 +69,8 @@ class Settings(BaseSettings):
     """Seconds until the model's first token; raise it for a local server that loads its model first."""
     rewrite: bool = True
     """Whether a chat model restates a question that leans on earlier ones, in one short call of its own."""
+    samples: int = Field(default=1, ge=1, le=8)
+    """How many answers a chat model writes to a question; the most complete supported one is shown, at the end."""
     revise: int = Field(default=0, ge=0, le=2)
     """How often a chat model is asked to correct the sentences that the abstracts do not support."""
     unsupported: Literal["mark", "drop"] = "mark"

@@ -82,7 +82,12 @@ def status_line(answer: Answer) -> str:
     """What happened, in one line: searched, read, cited, by whom, how long, how many tokens."""
     usage, total = answer.usage, answer.timings.total_ms
     tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
-    outcome = {"answered": "", "not_in_corpus": "Not in these abstracts", "failed": "Failed"}[answer.outcome]
+    outcome = {
+        "answered": "",
+        "not_in_corpus": "Not in these abstracts",
+        "needs_detail": "Asked back",
+        "failed": "Failed",
+    }[answer.outcome]
     parts = [
         outcome,
         f"Searched “{escape_html(_shortened(answer.searched))}”" if answer.searched else "",

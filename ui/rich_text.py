@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from rag.domain import Span
+from rag.tables import Table, find_tables
 from ui.inline import Run, parse_runs
 from ui.mathml import to_mathml
 
@@ -133,10 +134,43 @@ def _escape_block_start(markdown: str) -> str:
 
 
 def rich_markdown(text: str, chips: Mapping[Span, str], notes: Mapping[int, str]) -> str:
-    """Markdown of `text`: paragraphs, lists, headings, emphasis and maths stay, all else is shown as it is.
+    """Markdown of `text`: paragraphs, lists, tables, headings, emphasis and maths stay, all else is shown as it is.
 
     `chips` replace the spans that they are given for; `notes` are put in at their positions.
     """
+    blocks: list[str] = []
+    position = 0
+    for table in find_tables(text):
+        blocks.append(_part_markdown(text, Span(position, table.span.start), chips, notes))
+        blocks.append(_table_markdown(text, table, chips, notes))
+        position = table.span.end
+    blocks.append(_part_markdown(text, Span(position, len(text)), chips, notes))
+    return "\n\n".join(block for block in blocks if block.strip())
+
+
+def _table_markdown(text: str, table: Table, chips: Mapping[Span, str], notes: Mapping[int, str]) -> str:
+    """A table whose cells are what they would be alone: escaping leaves no pipe in them but the table's own."""
+    header, *rows = [
+        f"| {' | '.join(_part_markdown(text, cell, chips, notes) for cell in row)} |"
+        for row in (table.header, *table.rows)
+    ]
+    return "\n".join([header, f"|{' --- |' * len(table.header)}", *rows])
+
+
+def _part_markdown(text: str, part: Span, chips: Mapping[Span, str], notes: Mapping[int, str]) -> str:
+    """The Markdown of a part of `text`, with the chips and notes that stand in it."""
+    return _flow(
+        text[part.start : part.end],
+        {
+            Span(s.start - part.start, s.end - part.start): chip
+            for s, chip in chips.items()
+            if part.start <= s.start < part.end
+        },
+        {at - part.start: note for at, note in notes.items() if part.start <= at <= part.end},
+    )
+
+
+def _flow(text: str, chips: Mapping[Span, str], notes: Mapping[int, str]) -> str:
     breaks = [match for match in _BREAK.finditer(text) if match.group()]
     at_break = {match.start(): match for match in breaks}
     cuts = [Span(match.start(), match.end()) for match in breaks] + [Span(at, at) for at in notes]

@@ -8,9 +8,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.answering import find_evidence
 from rag.corpus import ChunkHits, Corpus
 from rag.embedding import Embedder, Vectors
+from rag.evidence import find_evidence
 from rag.keyword import KeywordIndex
 from rag.questions import read_question
 from rag.retrieval import HybridRetriever

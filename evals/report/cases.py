@@ -11,7 +11,12 @@ from evals.scoring import METRICS, Score
 from rag.cleaning import without_invisible
 from rag.domain import Answer, Citation, Span
 
-OUTCOMES = {"answered": "answered", "not_in_corpus": "not in the corpus", "failed": "failed"}
+OUTCOMES = {
+    "answered": "answered",
+    "not_in_corpus": "not in the corpus",
+    "needs_detail": "asked back",
+    "failed": "failed",
+}
 
 
 def render_cases(report: Report) -> str:

@@ -7,7 +7,7 @@ from evals.report.cases import render_cases
 from evals.report.loading import Report
 from evals.report.numbers import cell_text, unscored_text
 from evals.report.plots import Plot, draw_plots
-from evals.report.tables import LOSS_HEADS, about_lines, loss_rows, refusal_rows
+from evals.report.tables import LOSS_HEADS, REFUSAL_HEADS, about_lines, loss_rows, refusal_rows
 from evals.results.summary import ALL, Summary
 from rag.cleaning import without_invisible
 
@@ -104,7 +104,7 @@ def render_figures(plots: Sequence[Plot]) -> str:
 
 def render_refusals(report: Report) -> str:
     """Which questions were answered, refused or failed: with an answer, without one near and far, false premises."""
-    return render_table("Refusals", ["questions", "answered", "refused", "failed"], refusal_rows(report))
+    return render_table("Refusals", REFUSAL_HEADS, refusal_rows(report))
 
 
 def render_robustness(summary: Summary) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from evals.report.loading import Report
 from evals.report.numbers import cell_text, unscored_text
-from evals.report.tables import LOSS_HEADS, about_lines, loss_rows, refusal_rows
+from evals.report.tables import LOSS_HEADS, REFUSAL_HEADS, about_lines, loss_rows, refusal_rows
 from evals.results.summary import ALL
 from rag.cleaning import without_invisible
 
@@ -39,7 +39,7 @@ def _lines(report: Report) -> Iterator[str]:
         ),
     )
     yield "\n## Refusals\n"
-    yield from _table(["questions", "answered", "refused", "failed"], refusal_rows(report))
+    yield from _table(REFUSAL_HEADS, refusal_rows(report))
     if summary.robustness:
         yield "\n## What other wordings cost\n"
         yield from _table(LOSS_HEADS, loss_rows(summary))

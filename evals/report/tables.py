@@ -7,7 +7,8 @@ from evals.report.numbers import difference_text
 from evals.results.summary import Summary
 
 LOSS_HEADS = ["wording", "metric", "n", "difference", "worst case"]
-_OUTCOMES = ("answered", "not_in_corpus", "failed")
+REFUSAL_HEADS = ["questions", "answered", "refused", "asked back", "failed"]
+_OUTCOMES = ("answered", "not_in_corpus", "needs_detail", "failed")
 
 
 def about_lines(report: Report) -> list[tuple[str, str]]:

@@ -30,6 +30,7 @@ ANSWERING = (
     "deadline",
     "first_token_timeout",
     "rewrite",
+    "samples",
     "revise",
     "unsupported",
     "private",

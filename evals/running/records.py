@@ -99,6 +99,7 @@ def sample_from(record: Mapping[str, Any], papers: Mapping[str, Paper]) -> Sampl
             item["support"],
             item["reason"],
             tuple(tuple(Span(*span) for span in spans) for spans in item["evidence"]),
+            item.get("label", ""),
         )
         for item in stored.pop("sentences")
     )
@@ -110,6 +111,7 @@ def sample_from(record: Mapping[str, Any], papers: Mapping[str, Paper]) -> Sampl
         usage=Usage(**stored.pop("usage")),
         timings=Timings(**stored.pop("timings")),
         notes=tuple(stored.pop("notes")),
+        options=tuple(stored.pop("options", ())),
         **stored,
     )
     calls = record["calls"]

@@ -44,7 +44,7 @@ def citation_validity(case: Case, answer: Answer, known: Known) -> Score | None:
 
 def citation_coverage(case: Case, answer: Answer, known: Known) -> Score | None:
     """Sentences that claim something and have a valid citation / sentences that claim something."""
-    if answer.outcome == "not_in_corpus" or answer.outcome == "failed":
+    if answer.outcome != "answered":
         return _without_text(case, answer)
     claims = factual(answer)
     misses = [f"“{sentence.text[:60]}”" for sentence in claims if not sentence.citations]

@@ -123,6 +123,8 @@ def verdict(case: Case, answer: Answer) -> tuple[int, str]:
     """
     if answer.outcome == "failed":
         return 0, "the call failed"
+    if answer.outcome == "needs_detail":
+        return 0, "asked back"
     refused = answer.outcome == "not_in_corpus"
     if case.expected == "refuse":
         return (1, "rightly refused") if refused else (-1, "answered what no abstract answers")
@@ -145,8 +147,10 @@ def held_forbidden(case: Case, answer: Answer) -> list[str]:
 
 
 def said_text(answer: Answer) -> str:
-    """The text of an answer without its markers; "" for a failed one and a refusal."""
-    return " ".join(sentence.text for sentence in answer.sentences) if answer.outcome == "answered" else ""
+    """The text of an answer without its markers, with what its rows are labelled with; "" where it is none."""
+    if answer.outcome != "answered":
+        return ""
+    return " ".join(f"{sentence.label} {sentence.text}".lstrip() for sentence in answer.sentences)
 
 
 def tokens(text: str) -> list[str]:

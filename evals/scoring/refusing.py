@@ -69,4 +69,9 @@ def _refuses(answer: Answer) -> bool:
 
 
 def _what(answer: Answer) -> str:
-    return {"answered": "answered", "not_in_corpus": "refused", "failed": "the call failed"}[answer.outcome]
+    return {
+        "answered": "answered",
+        "not_in_corpus": "refused",
+        "needs_detail": "asked back",
+        "failed": "the call failed",
+    }[answer.outcome]

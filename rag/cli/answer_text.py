@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rag.cli.answer_table import MARKER_STYLE, AnswerPrinter
 from rag.cli.screen import safe
-from rag.domain import Answer, Cited, Event, Paper, TextPart
+from rag.domain import Answer, Cited, Event, Finished, Paper, TextPart
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,11 +17,14 @@ AUTHORS_SHOWN = 4
 
 def safe_stream(events: Iterator[Event], *, out: "Console") -> Iterator[Event]:
     """Passes the events on and prints the answer's text and markers as they come."""
+    printer = AnswerPrinter(out)
     for event in events:
         if isinstance(event, TextPart):
-            out.print(safe(event.text), end="", soft_wrap=True)
+            printer.add(event.text)
         elif isinstance(event, Cited):
-            out.print(f" [{event.number}]", end="", style="bold cyan", soft_wrap=True)
+            printer.add(f" [{event.number}]", style=MARKER_STYLE)
+        elif isinstance(event, Finished):
+            printer.finish()
         yield event
 
 
@@ -32,7 +36,9 @@ def print_revision(answer: Answer, *, shown: str, out: "Console") -> None:
     if "".join(text.split()) == "".join(shown.split()):
         return
     out.print("\n\nThe text above is withdrawn." + (" The answer is now:" if text else ""), style="bold yellow")
-    out.print(safe(answer.text), end="", soft_wrap=True)
+    printer = AnswerPrinter(out)
+    printer.add(answer.text)
+    printer.finish()
 
 
 def print_outcome(answer: Answer, *, out: "Console") -> None:
@@ -41,6 +47,8 @@ def print_outcome(answer: Answer, *, out: "Console") -> None:
         out.print()
     if answer.outcome == "not_in_corpus":
         out.print("Not in the corpus: no abstract answers this.", style="bold yellow")
+    elif answer.outcome == "needs_detail":
+        out.print("\nAsk again and say which.", style="bold yellow")
     elif answer.outcome == "failed":
         out.print(f"Failed: {safe(answer.problem or '')}", style="bold red")
         out.print(safe(answer.fix or ""))
@@ -66,7 +74,7 @@ def print_ending(answer: Answer, *, out: "Console") -> None:
         print_paper_line(citation.paper, label=f"[{citation.number}]", out=out)
         for evidence in citation.evidence if answer.model else ():
             out.print(f"    “{safe(evidence.sentence)}”", style="dim")
-    if answer.outcome != "answered" and answer.retrieved:
+    if answer.outcome not in {"answered", "needs_detail"} and answer.retrieved:
         out.print("\nThe nearest papers, which are not evidence:")
         for scored in answer.retrieved[:3]:
             print_paper_line(scored.paper, label="-", out=out)
@@ -80,6 +88,8 @@ def made_by(answer: Answer) -> str:
         parts.insert(0, f"searched for: {safe(answer.searched)}")
     if answer.model:
         parts.append(f"written by {safe(answer.model)}")
+    elif answer.writer == "record":
+        parts.append("from the papers' records")
     elif answer.outcome == "answered":
         parts.append(_QUOTED.rstrip(".").replace("Q", "q", 1))
     if answer.usage.prompt_tokens is not None:

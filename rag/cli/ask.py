@@ -17,6 +17,7 @@ from rag.cli.filter_options import (
 )
 from rag.cli.screen import (
     EXIT_FAILED,
+    EXIT_NEEDS_DETAIL,
     EXIT_NOT_IN_CORPUS,
     ContextOption,
     CorpusOption,
@@ -73,7 +74,7 @@ def ask(
         bool, typer.Option("--show-request", help="Print the JSON that a chat model would be sent, and do not send it.")
     ] = False,
 ) -> None:
-    """Answer a question with citations. Exit code 0: answered, 3: not in the corpus, 1: failed, 2: usage."""
+    """Answer a question with citations. Exit code: 0 answered, 3 not in the corpus, 4 asked back, 1 failed, 2 usage."""
     from rag.settings import load_settings
 
     filters = filters_of(
@@ -141,7 +142,12 @@ def _show_request(question: str, settings: "Settings", *, filters: Filters | Non
 
 def exit_code(answer: "Answer") -> int:
     """What the shell is told of an outcome."""
-    return {"answered": 0, "not_in_corpus": EXIT_NOT_IN_CORPUS, "failed": EXIT_FAILED}[answer.outcome]
+    return {
+        "answered": 0,
+        "not_in_corpus": EXIT_NOT_IN_CORPUS,
+        "needs_detail": EXIT_NEEDS_DETAIL,
+        "failed": EXIT_FAILED,
+    }[answer.outcome]
 
 
 def _show_live(assistant: "Assistant", question: str, *, filters: Filters | None) -> "Answer":

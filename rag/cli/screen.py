@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rag.settings import Settings
 
-EXIT_FAILED, EXIT_USAGE, EXIT_NOT_IN_CORPUS = 1, 2, 3
+EXIT_FAILED, EXIT_USAGE, EXIT_NOT_IN_CORPUS, EXIT_NEEDS_DETAIL = 1, 2, 3, 4
 
 CorpusOption = Annotated[str | None, typer.Option("--corpus", help="The corpus to use. [default: CITEWISE_CORPUS]")]
 HomeOption = Annotated[

@@ -13,7 +13,7 @@ from rag.wiring.endpoints import build_endpoint, build_judge_endpoint, local_mod
 if TYPE_CHECKING:
     from rag.answering import Writer
     from rag.chat_writer import Model
-    from rag.context import Window
+    from rag.context import Context, Window
     from rag.followup import Rewriter
     from rag.judging import Judge
     from rag.llm import Endpoint
@@ -63,15 +63,33 @@ def build_writer(settings: Settings, *, models: Connect | None = None) -> "Write
     settings = pick_writer(settings).settings
     if settings.writer == "extractive":
         return ExtractiveWriter()
+    prompt = "brief" if settings.writer == "local" else "answer"
+    return _chat_writer(settings, models=models, prompt=prompt, window=build_window(settings))
+
+
+def build_row_writer(settings: Settings, *, models: Connect | None = None) -> "Writer | None":
+    """Who writes lists and tables, None where no model writes; a local one reads too slowly for so many papers."""
+    settings = pick_writer(settings).settings
+    if settings.writer == "extractive":
+        return None
+    if settings.writer == "local":
+        return ExtractiveWriter()
+    return _chat_writer(settings, models=models, prompt="rows", window=build_window(settings, context="brief"))
+
+
+def _chat_writer(settings: Settings, *, models: Connect | None, prompt: str, window: "Window") -> "Writer":
     from rag.chat_writer import ChatWriter
     from rag.guarding import GuardedWriter
     from rag.prompting import IN_USE, load_prompt
+    from rag.sampling import TEMPERATURE
 
-    prompt = "brief" if settings.writer == "local" else "answer"
+    endpoint = build_endpoint(settings)
+    if settings.samples > 1:
+        endpoint = replace(endpoint, temperature=TEMPERATURE)
     writer = ChatWriter(
-        model=(models or guarded(settings))(build_endpoint(settings)),
+        model=(models or guarded(settings))(endpoint),
         prompt=load_prompt(prompt, IN_USE[prompt], folder=settings.prompts),
-        window=build_window(settings),
+        window=window,
         name=settings.writer,
         warning=model_warning(settings),
     )
@@ -84,7 +102,7 @@ def model_warning(settings: Settings) -> str | None:
     return local_model_file(settings).warning if settings.writer == "local" else None
 
 
-def build_window(settings: Settings) -> "Window":
+def build_window(settings: Settings, *, context: "Context | None" = None) -> "Window":
     """What the chat model reads and may write; local models get few sources unless the user says how many."""
     from rag.context import LOCAL_SOURCES, Window, choose_context
 
@@ -97,7 +115,7 @@ def build_window(settings: Settings) -> "Window":
     return Window(
         context_tokens=settings.context_tokens,
         max_output_tokens=settings.max_output_tokens,
-        context=choose_context(settings.context, context_tokens=settings.context_tokens),
+        context=context or choose_context(settings.context, context_tokens=settings.context_tokens),
         most_sources=LOCAL_SOURCES if few else None,
     )
 

@@ -80,7 +80,7 @@ def test_ask_json_has_every_promised_field(seed_home: Path) -> None:
     (answer,) = objects(process)
     assert answer["outcome"] == "answered"
     assert {"question", "searched", "answer", "writer", "model", "prompt"} <= set(answer)
-    assert set(answer["sentences"][0]) == {"text", "citations", "support", "reason"}
+    assert set(answer["sentences"][0]) == {"text", "citations", "support", "reason", "label"}
     citation = answer["citations"][0]
     assert set(citation) == {"n", "paper_id", "title", "authors", "url", "evidence"}
     assert set(citation["evidence"][0]) == {"sentence", "start", "end"}
@@ -126,7 +126,7 @@ def test_papers_by_an_author_are_only_theirs_and_it_is_said(seed_home: Path) -> 
     assert answer["notes"] == ["Searched only papers by Yisen Wang (say --no-filters to search all)."]
     assert answer["searched"] == "papers by Yisen Wang"
     (unread,) = objects(run("ask", "--json", "--no-filters", "papers by Yisen Wang", home=seed_home))
-    assert len(unread["retrieved"]) == 8
+    assert len(unread["retrieved"]) == 19
     assert unread["notes"] == []
 
 
@@ -169,7 +169,7 @@ def test_lines_carry_their_own_filters(seed_home: Path) -> None:
     found = [[item["paper_id"] for item in answer.get("retrieved", [])] for answer in answers]
     assert found[0] == ["c4zVRwxjDD"]
     assert found[1] == ["cN9GkuBo4w"]
-    assert len(found[2]) == 8
+    assert len(found[2]) == 19
     assert found[3] == ["cBtsxtJqEK"]
     assert "soon" in answers[4]["error"]["problem"]
     assert "auther" in answers[5]["error"]["problem"]

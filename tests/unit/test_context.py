@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from evals.context import asked, measure
-from rag.answering import find_evidence
 from rag.assistant import Assistant
 from rag.context import choose_context, source_text
 from rag.domain import RankedSentence, Source
 from rag.embedding import MiniLMEmbedder
+from rag.evidence import find_evidence
 from rag.questions import read_question
 from rag.sentences import split_sentences
 from tests.builders import paper

@@ -20,7 +20,7 @@ from evals.running.pace import Pace
 from evals.running.records import Calls, Sample, papers_of, sample_from, sample_record
 from evals.running.runner import ask_missing
 from evals.scoring import Score
-from rag.domain import Usage
+from rag.domain import AnswerSentence, Usage
 from rag.errors import EndpointError
 from rag.llm import Completion, Endpoint
 from rag.prompting import Message
@@ -52,7 +52,19 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("a", "two")]
 
 
-@pytest.mark.parametrize("given", [answer(("Traces decay.", (1, 2)), papers=(TRACES, OTHER)), answer(), failed()])
+LABELLED = AnswerSentence("Traces decay.", (1,), "supported", "", ((),), "Traces")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        answer(("Traces decay.", (1, 2)), papers=(TRACES, OTHER)),
+        replace(answer(("Traces decay.", (1,)), papers=(TRACES,)), sentences=(LABELLED,)),
+        replace(answer(), outcome="needs_detail", options=("Traces", "Other")),
+        answer(),
+        failed(),
+    ],
+)
 def test_a_sample_survives_being_written_and_read(given: Any) -> None:
     sample = Sample("c", 2, given, Calls(1, 1, None, ("timeout",)))
     papers = {paper.paper_id: paper for paper in papers_of(given)}

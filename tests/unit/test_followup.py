@@ -46,7 +46,7 @@ def test_the_topic_of_the_last_turn_is_added() -> None:
 
 
 def test_the_latest_turn_comes_first_and_old_turns_are_left_out() -> None:
-    turns = [Turn(f"Tell me of topic{i}A", "") for i in range(5)]
+    turns = [Turn(f"And why topic{i}A?", "") for i in range(5)]
     searched = standalone_question("Why is it hard?", turns)
     assert searched.index("topic4A") < searched.index("topic3A")
     assert "topic2A" not in searched

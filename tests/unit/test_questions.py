@@ -48,7 +48,7 @@ def test_a_plain_question_has_no_parts() -> None:
 
 @pytest.mark.parametrize("text", ["Which papers study privacy?", "List all papers on RL", "papers about diffusion"])
 def test_questions_for_papers_are_recognised(text: str) -> None:
-    assert read_question(text).lists_papers
+    assert read_question(text).many.form == "list"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_questions_for_papers_are_recognised(text: str) -> None:
     ],
 )
 def test_questions_about_one_paper_do_not_list_papers(text: str) -> None:
-    assert not read_question(text).lists_papers
+    assert not read_question(text).lists
 
 
 def test_a_definition_question_knows_what_is_to_be_defined() -> None:
@@ -72,9 +72,9 @@ def test_a_definition_question_knows_what_is_to_be_defined() -> None:
     "text", ["Compare CoLA and MILS", "How does A differ from B?", "the difference between A and B"]
 )
 def test_comparisons_are_recognised(text: str) -> None:
-    assert read_question(text).compares
+    assert read_question(text).many.form == "table"
 
 
 @pytest.mark.parametrize("text", ["Does any paper use differential privacy?", "What is difference-in-differences?"])
 def test_words_that_only_begin_alike_compare_nothing(text: str) -> None:
-    assert not read_question(text).compares
+    assert read_question(text).many.form != "table"

@@ -176,11 +176,27 @@ ATTACKS = [
     "see https://evil.example/x and www.evil.example or me@evil.example",
     "```mermaid\ngraph\n```",
     "`${alert(1)}` ${alert(1)} </span><script>alert(1)</script>",
-    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "| a | b |\n| 1 | 2 |",
     "\ue000\\href{https://evil.example/}{x}\ue001 $\\includegraphics{https://evil.example/a.png}$",
     "%%%LATEX_BLOCK_0%%% ~~gone~~ # head",
     "# head\n=====\n    code\n+ plus\n> quote",
 ]
+
+
+def test_a_table_stays_one_and_its_cells_are_escaped() -> None:
+    text = "| | A |\n|---|---|\n| x | <img src=y> `z` [1] |\n\nNext."
+    start = text.index("[1]")
+    shown = rich_markdown(text, {Span(start, start + 3): "[1](#cite-p--pending)"}, {})
+    assert shown.split("\n")[:2] == ["|  | A |", "| --- | --- |"]
+    assert shown.split("\n")[2].startswith("| x | &lt;img") or "&#60;img" in shown
+    assert shown.split("\n")[2].endswith("[1](#cite-p--pending) |")
+    assert shown.endswith("\n\nNext.")
+    assert shown.split("\n")[2].count("|") == 3
+
+
+def test_a_cell_cannot_break_out_of_its_table() -> None:
+    shown = rich_markdown("| a |\n|---|\n| 1 \\| 2 |\n- item", {}, {})
+    assert shown.split("\n")[2].count("|") == 2
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
