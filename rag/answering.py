@@ -35,6 +35,7 @@ from rag.errors import CitewiseError
 from rag.evidence import find_evidence
 from rag.filters import Filters
 from rag.followup import Rewriter, needs_rewriting, standalone_question
+from rag.glossary import in_english
 from rag.judging import Judge, Verdicts, apply_verdicts, judge_support
 from rag.questions import Question, read_question
 from rag.reach import notes_on, papers_to_read, read_in_scope, to_search, writer_for
@@ -154,7 +155,7 @@ def answer_question(
 
 def _bears_on(draft: Draft, asked: Question, scope: Scope, *, history: Sequence[Turn], corpus: Corpus) -> bool:
     """Whether what was retrieved bears on the question; what the filters say already is no part of it."""
-    leans = bool(history) and is_general(draft.question)  # "Where was it tested?": what it adds is the topic
+    leans = bool(history) and is_general(in_english(draft.question))  # "Where was it tested?" adds no topic
     if (asked.record or asked_back_before(history) or leans) and any(map(partial(is_about, asked), draft.sources)):
         return True
     if asked.lists and any((source.bears or 0.0) >= LISTED for source in draft.sources):

@@ -55,7 +55,7 @@ def is_crowded(question: Question, sources: Sequence[Source]) -> bool:
 
 def subject_terms(question: Question) -> frozenset[str]:
     """The terms that tell what a question is about, without those that any question may have."""
-    return frozenset(analyze(question.record.subject if question.record else question.text)) - _general()
+    return frozenset(analyze(question.record.subject if question.record else question.english)) - _general()
 
 
 def is_about(question: Question, source: Source) -> bool:
@@ -68,7 +68,7 @@ def may_ask_back(question: Question, sources: Sequence[Source], *, history: Sequ
     """Whether to ask back: never for a paper twice in a row."""
     if not sources or (history and history[-1].answer.lstrip().startswith(WHICH_PAPER)):
         return False
-    return (is_general(question.text) and question.many.form == "prose") or is_crowded(question, sources)
+    return (is_general(question.english) and question.many.form == "prose") or is_crowded(question, sources)
 
 
 def asked_back_before(history: Sequence[Turn]) -> bool:

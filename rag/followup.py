@@ -6,6 +6,7 @@ from typing import Protocol
 
 from rag.clarifying import asked_back_before, is_general, options_of
 from rag.domain import Turn, Usage
+from rag.glossary import in_english
 from rag.keyword import analyze
 from rag.questions import find_names
 from rag.record import read_record_question
@@ -68,7 +69,8 @@ def standalone_question(question: str, history: Sequence[Turn], *, find: Find | 
         return f"{history[-1].question} ({_option(question, options_of(history[-1].answer))})"
     if not history or not leans_on_history(question):
         return question
-    topic = (referent(question, history, find=find) if find else None) or _topic(question, history)
+    read = in_english(question)
+    topic = (referent(read, history, find=find) if find else None) or _topic(read, history)
     return f"{question} ({topic})" if topic else question
 
 
@@ -84,6 +86,7 @@ def leans_on_history(question: str) -> bool:
 
     One that names what it is about, and compares it with nothing, does not: its pronouns stand for that name.
     """
+    question = in_english(question)
     names = find_names(question)
     if _names_a_paper(question):
         return False

@@ -38,14 +38,14 @@ def unsaid(question: Question, papers: Sequence[Paper]) -> str | None:
         question = read_question(question.own)
     text = " ".join(" ".join((paper.title, *paper.authors, paper.venue or "", paper.abstract)) for paper in papers)
     terms = frozenset(analyze(text))
-    for detail in _DETAILS.findall(question.text):
+    for detail in _DETAILS.findall(question.english):
         if not frozenset(analyze(detail)) <= terms:
             return _clause(detail)
     for name in _names(question):
         if not terms & frozenset(analyze(name)) and not _is_misspelt(name, text):
             return _clause(name)
     sentences = [paper.abstract[span.start : span.end] for paper in papers for span in split_sentences(paper.abstract)]
-    for counted in _HOW_MANY.findall(question.text):
+    for counted in _HOW_MANY.findall(question.english):
         is_known = bool(terms & frozenset(analyze(counted))) or not _is_misspelt(counted, text)
         if is_known and not any(_counts(sentence, counted) for sentence in sentences):
             return f"does not say how many {counted}"
@@ -59,7 +59,8 @@ def _clause(asked: str) -> str:
 def _names(question: Question) -> Iterator[str]:
     """Names that cannot be written another way: ImageNet and GSM8K, but not POMDP, which a paper may spell out."""
     yield from (name for name in question.names if not _ACRONYM.fullmatch(name))
-    if len(set(_ENGLISH.findall(question.text))) >= _ENGLISH_WORDS:  # other languages write common nouns with capitals
+    is_english = question.english == question.text  # other languages may write common nouns with capitals
+    if is_english and len(set(_ENGLISH.findall(question.text))) >= _ENGLISH_WORDS:
         yield from _PROPER.findall(question.text)
 
 

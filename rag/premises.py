@@ -80,11 +80,11 @@ def write_correction(correction: Correction, source: Source) -> Iterator[Piece]:
 
 def _by_contradiction(question: Question, source: Source) -> Correction | None:
     """By the checks of `rag.support`: another count, the opposite direction, names the other way round."""
-    claim, views = view_sentence(question.text), _views(source)
+    claim, views = view_sentence(question.english), _views(source)
     kinds = {
         finding.kind
         for finding in find_contradictions(cover(claim, views, idf=default_idf))
-        if finding.kind not in _IN_DOUBT or _WHY.search(question.text)
+        if finding.kind not in _IN_DOUBT or _WHY.search(question.english)
     }
     for sentence, view in _in_order(source, views):
         for finding in find_contradictions(cover(claim, [view], idf=default_idf)) if kinds else ():
@@ -95,8 +95,8 @@ def _by_contradiction(question: Question, source: Source) -> Correction | None:
 
 def _by_clash(question: Question, source: Source) -> Correction | None:
     for clash in _CLASHES:
-        asked = clash.asked.search(question.text)
-        if not asked or clash.said.search(question.text) or clash.asked.search(source.paper.abstract):
+        asked = clash.asked.search(question.english)
+        if not asked or clash.said.search(question.english) or clash.asked.search(source.paper.abstract):
             continue
         for sentence in source.sentences:
             if said := clash.said.search(sentence.text):
@@ -106,7 +106,7 @@ def _by_clash(question: Question, source: Source) -> Correction | None:
 
 def _by_figure(question: Question, source: Source) -> Correction | None:
     """A percentage or decimal that the abstract does not have, where it has another of what is asked about."""
-    claim, views = view_sentence(question.text), _views(source)
+    claim, views = view_sentence(question.english), _views(source)
     told = [quantity for view in views for quantity in view.quantities]
     for quantity in claim.quantities:
         if quantity.spelled or (quantity.unit == "plain" and not quantity.decimals):
@@ -123,10 +123,10 @@ def _by_figure(question: Question, source: Source) -> Correction | None:
 
 def _by_loss(question: Question, source: Source) -> Correction | None:
     """A method that is said to lose where the abstract says that it wins."""
-    loses = _LOSES.search(question.text)
+    loses = _LOSES.search(question.english)
     if not loses:
         return None
-    claim = view_sentence(question.text)
+    claim = view_sentence(question.english)
     for sentence, view in _in_order(source, _views(source)):
         wins = _WINS.search(sentence.text)
         if wins and not _LOSES.search(sentence.text) and _share(claim, view) >= _LOSES_COVERAGE:

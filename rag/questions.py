@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from rag.glossary import in_english
 from rag.keyword import analyze
 from rag.many import PROSE, Many, read_many
 from rag.record import RecordQuestion, read_record_question
@@ -97,7 +98,7 @@ _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]\w*[A-Z]")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question taken apart.
+    """A question taken apart. `english` is its text as far as `rag.glossary` can put it: all else is read from that.
 
     `expands` asks what a short name stands for, `defines` holds the terms of "What is ...?", `many` says what is asked
     of several papers. `parts` are the questions that a compound one joins, else empty. `own` are the user's own
@@ -106,6 +107,7 @@ class Question:
     """
 
     text: str
+    english: str
     terms: frozenset[str]
     names: tuple[str, ...]
     asks: frozenset[str]
@@ -119,8 +121,8 @@ class Question:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The question and its parts: what there is to embed."""
-        return (self.text, *(part.text for part in self.parts))
+        """The question and its parts, in English: what there is to embed."""
+        return (self.english, *(part.english for part in self.parts))
 
     @property
     def lists(self) -> bool:
@@ -130,13 +132,14 @@ class Question:
 
 def read_question(text: str, *, topic: str | None = None) -> Question:
     """Takes a question apart by its words alone. `topic` is the question without the words that became filters."""
-    parts = [part.strip(" ,?") for part in _PART.split(text)]
+    english = in_english(text)
+    parts = [part.strip(" ,?") for part in _PART.split(english)]
     parts = [part for part in parts if analyze(part)]
     question = _read(text, parts=tuple(_read(part) for part in parts) if len(parts) > 1 else ())
     return replace(
         question,
-        many=read_many(text if topic is None else topic, names=question.names),
-        record=read_record_question(text),
+        many=read_many(english if topic is None else in_english(topic), names=question.names),
+        record=read_record_question(english),
     )
 
 
@@ -151,14 +154,16 @@ def find_names(text: str) -> tuple[str, ...]:
 
 
 def _read(text: str, *, parts: tuple[Question, ...] = ()) -> Question:
-    names = find_names(text)
-    defined = _DEFINE.match(text.strip())
+    english = in_english(text)
+    names = find_names(english)
+    defined = _DEFINE.match(english.strip())
     return Question(
         text=text,
-        terms=frozenset(analyze(text)),
+        english=english,
+        terms=frozenset(analyze(english)),
         names=names,
-        asks=frozenset(name for name, ask in ASKS.items() if ask.question.search(text)),
-        expands=_EXPAND.search(text) is not None,
+        asks=frozenset(name for name, ask in ASKS.items() if ask.question.search(english)),
+        expands=_EXPAND.search(english) is not None,
         defines=frozenset(analyze(defined.group(1))) if defined else frozenset(),
         parts=parts,
     )

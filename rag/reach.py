@@ -38,7 +38,7 @@ def papers_to_read(question: Question, *, k: int) -> int:
     """How many papers are retrieved: more than `k` where many may belong into the answer, or none is meant."""
     if question.many.form == "count":
         return max(k, COUNT_PAPERS)
-    return max(k, LIST_PAPERS) if question.lists or is_general(question.text) else k
+    return max(k, LIST_PAPERS) if question.lists or is_general(question.english) else k
 
 
 def writer_for(question: Question, *, prose: "Writer", rows: "Writer | None") -> "Writer":

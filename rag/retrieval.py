@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rag.domain import ScoredPaper
 from rag.embedding import Embedder, Vectors
 from rag.fusion import Scores, best_first, coverage, fuse, keyword_weight
+from rag.glossary import in_english
 from rag.reranking import RERANKED, Reranker
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class HybridRetriever:
     def search(self, query: str, *, k: int, allowed: NDArray[np.bool_] | None = None) -> tuple[ScoredPaper, ...]:
         """The `k` best papers for `query`, one entry a paper, best first; () for a query without any text.
 
-        With `allowed`, a flag for each paper of the corpus (shape (papers,)), only such papers are found.
+        A German or Chinese query is searched by its words in English (`rag.glossary`). With `allowed`, a flag for each
+        paper of the corpus (shape (papers,)), only such papers are found.
 
         `score` is in 0..1 (see `rag.fusion.fuse`). `stages` has "fused", the same; "sentence", the cosine of the best
         sentence; and, where that stage found the paper, "dense", the cosine of its best chunk, "keyword", its BM25
@@ -50,7 +52,7 @@ class HybridRetriever:
         """
         if not query.strip() or k < 1 or len(self._corpus) == 0:
             return ()
-        found = self._candidates(query, n=max(CANDIDATES, 2 * k), allowed=allowed)
+        found = self._candidates(in_english(query), n=max(CANDIDATES, 2 * k), allowed=allowed)
         if not len(found.rows):
             return ()
         # Chroma cut off the papers that only words found: none of them has a better chunk than the last it gave.

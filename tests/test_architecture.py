@@ -21,7 +21,7 @@ VENDORS = {
     "fastapi": {"ui/"},
     "uvicorn": {"ui/"},
     "bm25s": {"rag/keyword/"},
-    "Stemmer": {"rag/keyword/"},
+    "Stemmer": {"rag/keyword/", "rag/glossary.py"},
     "onnxruntime": {"rag/embedding.py"},
     "tokenizers": {"rag/embedding.py"},
     "latex2mathml": {"ui/"},
