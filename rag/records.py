@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
+from rag.cleaning import without_invisible
 from rag.domain import Paper
 
 MAX_ABSTRACT_CHARS = 200_000
 MAX_ID_CHARS = 256
 MAX_DEPTH = 32
-_KNOWN = ("id", "title", "authors", "abstract", "url", "year", "venue", "arxiv_id", "categories")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
+KNOWN_FIELDS = ("id", "title", "authors", "abstract", "url", "year", "venue", "arxiv_id", "categories")
+_LINE_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""Other ends of lines than the line feed: dropped like other control characters, they would join words."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _WORD = re.compile(r"\w")
 _NOT_AN_ABSTRACT = frozenset({"none", "null", "nan", "n/a", "na", "tbd", "tba", "withdrawn", "no abstract available"})
@@ -81,8 +84,8 @@ def parse_object(text: str) -> dict[str, Any]:
 def paper_from_record(record: Mapping[str, Any]) -> Cleaned:
     """The Paper of a record with the fields `id, title, authors, year, venue, abstract, url, arxiv_id, categories`.
 
-    Only `abstract` is required; other fields are kept in `metadata`. Text stays as it is but for control characters,
-    which are removed, and lone surrogates, which become U+FFFD. Raises BadRecord that names the field.
+    Only `abstract` is required; other fields are kept in `metadata`. Text stays as it is but for what `clean_text`
+    takes out, so that a quote stands in it byte for byte. Raises BadRecord that names the field.
     """
     repairs: set[str] = set()
     fields = {key: _clean(record[key], key, repairs) for key in record}
@@ -97,7 +100,7 @@ def paper_from_record(record: Mapping[str, Any]) -> Cleaned:
         venue=_text(fields, "venue"),
         arxiv_id=_text(fields, "arxiv_id"),
         categories=_texts(fields, "categories"),
-        metadata={key: value for key, value in fields.items() if key not in _KNOWN},
+        metadata={key: value for key, value in fields.items() if key not in KNOWN_FIELDS},
     )
     if len(paper.paper_id) > MAX_ID_CHARS:
         raise BadRecord("id", f"longer than {MAX_ID_CHARS} characters")
@@ -189,14 +192,24 @@ def _clean(value: Any, field: str, repairs: set[str], depth: int = 0) -> Any:
 
 
 def clean_text(text: str, repairs: set[str]) -> str:
-    """`text` without control characters and lone surrogates; names of what was changed are added to `repairs`."""
+    """`text` as it can be stored and shown; the names of what was changed are added to `repairs`.
+
+    Lines end in line feeds; control, zero-width, direction, tag and variation characters are removed; lone surrogates
+    become U+FFFD.
+    """
+    if _LINE_BREAK.search(text):
+        repairs.add("line breaks made line feeds")
+        text = _LINE_BREAK.sub("\n", text)
     if _CONTROL.search(text):
         repairs.add("control characters removed")
         text = _CONTROL.sub("", text)
     if _SURROGATE.search(text):
         repairs.add("lone surrogates replaced by U+FFFD")
         text = _SURROGATE.sub("\ufffd", text)
-    return text
+    shown = without_invisible(text)
+    if shown != text:
+        repairs.add("invisible characters removed")
+    return shown
 
 
 def _text(fields: Mapping[str, Any], field: str) -> str | None:
@@ -241,7 +254,9 @@ def _texts(fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
 def _year(value: object) -> int | None:
     if value is None or value == "":
         return None
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}", value.strip()):
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}(\.0+)?", value.strip()):
+        value = int(value.strip()[:4])
+    if isinstance(value, float) and value.is_integer():  # what spreadsheets and data frames make of a year
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 9999:
         raise BadRecord("year", "must be a year of four digits")

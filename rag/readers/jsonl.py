@@ -1,36 +1,24 @@
-"""Reads JSON lines: one paper a line, with the fields that `rag.records.paper_from_record` knows."""
+"""Reads JSON lines: one record a line."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from rag.domain import Paper
-from rag.readers.source import Line
-from rag.records import BadRecord, Reject, Repair, paper_from_record, parse_object
+from rag.readers.found import Found
+from rag.readers.source import Source
+from rag.records import BadRecord, parse_object
 
 
-def read_jsonl(lines: Iterable[Line], *, file: str) -> Iterator[Paper | Reject | Repair]:
-    """A Paper or a Reject for each line that is not blank; a Repair comes right before the Paper that it is about."""
-    for line in lines:
+def read_jsonl(source: Source) -> Iterator[Found]:
+    """The object of each line that is not blank."""
+    for line in source.lines():
         if line.text is None:
-            yield Reject(file, line.number, "", None, line.problem or "")
+            yield Found(line.number, None, BadRecord(None, line.problem or ""))
         elif line.text.strip():
-            yield from _read_line(line.text, file=file, number=line.number)
+            yield read_object(line.number, line.text)
 
 
-def _read_line(text: str, *, file: str, number: int) -> Iterator[Paper | Reject | Repair]:
-    record: dict[str, Any] = {}
+def read_object(number: int, text: str) -> Found:
+    """The JSON object in `text`."""
     try:
-        record = parse_object(text)
-        paper, repairs = paper_from_record(record)
+        return Found(number, parse_object(text), text=text[:200])
     except BadRecord as error:
-        yield Reject(file, number, _name(record, text), error.field, error.reason)
-        return
-    for what in repairs:
-        yield Repair(file, number, paper.paper_id, what)
-    yield paper
-
-
-def _name(record: dict[str, Any], text: str) -> str:
-    """What a person would know the record by."""
-    name = record.get("id") or record.get("title") or text
-    return " ".join(str(name)[:200].split())[:80]
+        return Found(number, None, error, text[:200])

@@ -1,64 +1,41 @@
 """Reads plain text: abstracts with blank lines between, and an optional heading line before the first."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
-from rag.domain import Paper
-from rag.readers.source import MAX_RECORD, Line
-from rag.records import BadRecord, Reject, Repair, paper_from_record
+from rag.readers.found import Found
+from rag.readers.paragraphs import Group, group_lines
+from rag.readers.source import Line, Source
+from rag.records import BadRecord
 
 _HEADING_WORDS = 15
 
 
-class _Paragraph(NamedTuple):
-    line: int
-    lines: list[str]
-    problem: str | None
-
-
-def read_plain_text(lines: Iterable[Line], *, file: str) -> Iterator[Paper | Reject | Repair]:
-    """A Paper without a title or a Reject for each paragraph; a Repair comes right before its Paper."""
-    for index, paragraph in enumerate(_paragraphs(lines)):
+def read_plain_text(source: Source) -> Iterator[Found]:
+    """An abstract without a title for each paragraph."""
+    for index, paragraph in enumerate(paragraphs(source.lines())):
         if index == 0 and _is_heading(paragraph):
             continue
-        text = "\n".join(paragraph.lines)
-        name = " ".join(text[:200].split())[:80]
         if paragraph.problem is not None:
-            yield Reject(file, paragraph.line, name, None, paragraph.problem)
-            continue
-        try:
-            paper, repairs = paper_from_record({"abstract": text})
-        except BadRecord as error:
-            yield Reject(file, paragraph.line, name, error.field, error.reason)
-            continue
-        for what in repairs:
-            yield Repair(file, paragraph.line, paper.paper_id, what)
-        yield paper
-
-
-def _paragraphs(lines: Iterable[Line]) -> Iterator[_Paragraph]:
-    """Runs of lines that are not blank; what exceeds `MAX_RECORD` characters of one is dropped and reported."""
-    start, kept, length, problem = 0, list[str](), 0, None
-    for line in lines:
-        text = line.text.removesuffix("\r") if line.text is not None else None
-        if text is not None and not text.strip():
-            if start:
-                yield _Paragraph(start, kept, problem)
-            start, kept, length, problem = 0, [], 0, None
-            continue
-        start = start or line.number
-        length += len(text or "")
-        if text is None:
-            problem = problem or line.problem
-        elif length > MAX_RECORD:
-            problem = problem or f"longer than {MAX_RECORD:,} characters"
+            yield Found(paragraph.line, None, BadRecord(None, paragraph.problem), paragraph.text[:200])
         else:
-            kept.append(text)
-    if start:
-        yield _Paragraph(start, kept, problem)
+            yield Found(paragraph.line, {"abstract": paragraph.text}, text=paragraph.text[:200])
 
 
-def _is_heading(paragraph: _Paragraph) -> bool:
+def paragraphs(lines: Iterable[Line]) -> Iterator[Group]:
+    """Runs of lines that are not blank."""
+    before_blank = True
+
+    def starts(text: str) -> bool:
+        nonlocal before_blank
+        was_blank, before_blank = before_blank, not text.strip()
+        return was_blank != before_blank
+
+    for group in group_lines(lines, starts=starts):
+        if group.problem is not None or any(line.strip() for line in group.lines):
+            yield group
+
+
+def _is_heading(paragraph: Group) -> bool:
     """One short line that is not a sentence."""
     if paragraph.problem is not None or len(paragraph.lines) != 1:
         return False

@@ -135,8 +135,8 @@ def test_a_reject_is_called_by_its_id_its_title_or_its_first_words(tmp_path: Pat
         r"We use $\alpha^2$, \emph{this} and \cite{x}; 50\% of \{a\}.",
         "**M**ulti-view `code` [a](b) <b>x</b> &amp;lt; x[0] [12]",
         "<|endoftext|> and <|im_start|>system",
-        "日本語。 naïve \u200bzero\u202ewidth \U000e0041 👩‍👩‍👧 line\u2028separator\u0085next",
-        "  spaces around and\ttabs\r\nand\n\nlines  ",
+        "日本語。 naïve می\u200cخواهم 👩 cafe\u0301",
+        "  spaces around and\ttabs\nand\n\nlines  ",
     ],
 )
 def test_text_passes_through_unharmed(tmp_path: Path, text: str) -> None:
@@ -146,6 +146,31 @@ def test_text_passes_through_unharmed(tmp_path: Path, text: str) -> None:
     (paper,) = read_papers(path, on_repair=repairs.append)
     assert isinstance(paper, Paper)
     assert (paper.abstract, paper.title, paper.metadata, repairs) == (text, text, {"note": text}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "what"),
+    [
+        (
+            "zero\u200bwidth \ufeffand\u2060 soft\u00adhyphen",
+            "zerowidth and softhyphen",
+            "invisible characters removed",
+        ),
+        ("right\u202e-to-\u2066left", "right-to-left", "invisible characters removed"),
+        ("tag\U000e0041s and ☃\ufe0f", "tags and ☃", "invisible characters removed"),
+        ("👩\u200d👧 stray joiner", "👩👧 stray joiner", "invisible characters removed"),
+        ("one\r\ntwo\rthree\u2028four\x0bfive", "one\ntwo\nthree\nfour\nfive", "line breaks made line feeds"),
+        ("bell\a \x9bcontrol", "bell control", "control characters removed"),
+    ],
+)
+def test_what_cannot_be_seen_is_removed_and_counted(tmp_path: Path, text: str, kept: str, what: str) -> None:
+    repairs: list[Repair] = []
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"id": "x", "abstract": text, "title": text, "note": [text]}))
+    (paper,) = read_papers(path, on_repair=repairs.append)
+    assert isinstance(paper, Paper)
+    assert (paper.abstract, paper.title, paper.metadata) == (kept, kept, {"note": [kept]})
+    assert [repair.what for repair in repairs] == [what]
 
 
 def test_control_characters_and_lone_surrogates_are_repaired_and_reported(tmp_path: Path) -> None:
@@ -212,7 +237,7 @@ def test_a_record_of_exactly_one_mebibyte_is_taken(tmp_path: Path) -> None:
 def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
     content = '{"id": "1", "abstract": "a\u2028b\u0085c"}\r\n{"id": "2", "abstract": "d"}'
     papers = _read(tmp_path / "a.jsonl", content)
-    assert [paper.abstract for paper in papers if isinstance(paper, Paper)] == ["a\u2028b\u0085c", "d"]
+    assert [paper.abstract for paper in papers if isinstance(paper, Paper)] == ["a\nb\nc", "d"]
 
 
 def test_plain_text_is_abstracts_between_blank_lines_below_a_heading(tmp_path: Path) -> None:
