@@ -4,24 +4,21 @@
                       CURRENT    manifest of the generation that is served
                       gen-N/     a finished generation, never changed
                       build-*/   one being built, or the remains of one that was interrupted
-                      rejects.jsonl
+                      rejects.jsonl, near-duplicates.jsonl
 """
 
 import errno
 import fcntl
-import json
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 from rag.errors import CorpusError
 from rag.generation import MANIFEST, Manifest
-from rag.records import Reject
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _GENERATION = re.compile(r"gen-(\d+)")
@@ -40,6 +37,7 @@ class CorpusFolder:
         self.name, self.home = name, home
         self.path = home / "corpora" / name
         self.rejects = self.path / "rejects.jsonl"
+        self.near_duplicates = self.path / "near-duplicates.jsonl"
         self._current = self.path / "CURRENT"
 
     def exists(self) -> bool:
@@ -139,11 +137,6 @@ class CorpusFolder:
         _sync(temporary)
         os.replace(temporary, self._current)
         _sync(self.path)
-
-    def write_rejects(self, rejects: Iterable[Reject]) -> None:
-        """Replaces the file of rejected records, one JSON object a line."""
-        lines = [json.dumps(asdict(reject), ensure_ascii=False) + "\n" for reject in rejects]
-        self.rejects.write_bytes("".join(lines).encode("utf-8", "replace"))
 
     def require_space(self, size: int) -> None:
         """Raises CorpusError unless `size` bytes are free."""

@@ -1,7 +1,6 @@
 """The second path: files of abstracts to a corpus that can be asked, as plain calls in order."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,32 +14,17 @@ from rag.embedding_cache import EmbeddingCache
 from rag.embedding_cost import BeforeEmbedding
 from rag.errors import CorpusError, InputError
 from rag.generation import Manifest
+from rag.ingest_report import IngestReport, Log, nothing_taken, write_near_duplicates
+from rag.linking import Duplicates
 from rag.merging import merge
-from rag.readers import read_papers
+from rag.readers import ReadOptions, read_papers
 from rag.records import BadRecord, Reject, Repair, paper_from_record, record_of
 from rag.recovery import DEFAULT_CORPUS, is_servable, open_base, restore_current
 
+OnRepair = Callable[[Repair], object]
+
 _SPACE_FACTOR = 3
 """Free space that a build needs, in times of what it is expected to write."""
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """How the records of an ingest fared, and what the corpus holds now.
-
-    added + replaced + unchanged + duplicates + len(rejects) is the number of records that were read. `repairs` are
-    changes to the text of records that were taken.
-    """
-
-    added: int
-    replaced: int
-    unchanged: int
-    duplicates: int
-    rejects: tuple[Reject, ...]
-    repairs: tuple[Repair, ...]
-    rejects_file: Path
-    total: int
-    generation: int
 
 
 class CorpusSummary(NamedTuple):
@@ -61,38 +45,55 @@ def ingest_files(
     on_progress: Progress | None = None,
     before_embedding: BeforeEmbedding | None = None,
     rebuild: bool = False,
+    options: ReadOptions | None = None,
+    duplicates: Duplicates = "merge",
+    rejects_file: Path | None = None,
 ) -> IngestReport:
-    """Adds the papers of `paths` to a corpus of `home`, which is made if missing.
+    """Adds the papers of `paths`, as `rag.readers.read_papers` knows them, to a corpus of `home`, made if missing.
 
     Nothing changes for readers until all is built and verified. What is there already costs nothing. `rebuild` builds
     the index anew, with `embedder` whatever model it had, and needs no paths. `before_embedding` is told what there is
-    to embed and may raise to stop. Raises InputError if a file cannot be read or no record could be taken, CorpusError
-    if another process writes, the model is another, or space is short, EndpointError if an endpoint that embeds fails;
-    what it had embedded by then is kept.
+    to embed and may raise to stop. `options` say how to read, `duplicates` what becomes of one work under several ids,
+    `rejects_file` where rejected records are written down, if not in the corpus's folder. Raises InputError if a file
+    cannot be read or no record could be taken, CorpusError if another process writes, the model is another, or space is
+    short, EndpointError if an endpoint that embeds fails; what it had embedded by then is kept.
     """
-    repairs: list[Repair] = []
-    items = (item for path in paths for item in read_papers(path, on_repair=repairs.append))
+
+    def read(on_repair: OnRepair) -> Iterator[Paper | Reject]:
+        return (item for path in paths for item in read_papers(path, options=options, on_repair=on_repair))
+
     folder = CorpusFolder(home, corpus_name)
     if rebuild and not paths:
         _require_known(folder)
     return _ingest(
         folder,
-        items,
-        repairs,
+        read,
         embedder=embedder,
         on_progress=on_progress,
         before_embedding=before_embedding,
         rebuild=rebuild,
+        duplicates=duplicates,
+        rejects_file=rejects_file,
     )
 
 
 def ingest_papers(
-    home: Path, corpus_name: str, papers: Iterable[Paper], *, embedder: Embedder, on_progress: Progress | None = None
+    home: Path,
+    corpus_name: str,
+    papers: Iterable[Paper],
+    *,
+    embedder: Embedder,
+    on_progress: Progress | None = None,
+    duplicates: Duplicates = "merge",
 ) -> IngestReport:
     """As `ingest_files`, for papers that are at hand. In `rejects` and `repairs`, `line` counts the papers from 1."""
-    repairs: list[Repair] = []
-    items = _checked(papers, repairs)
-    return _ingest(CorpusFolder(home, corpus_name), items, repairs, embedder=embedder, on_progress=on_progress)
+    return _ingest(
+        CorpusFolder(home, corpus_name),
+        lambda on_repair: _checked(papers, on_repair),
+        embedder=embedder,
+        on_progress=on_progress,
+        duplicates=duplicates,
+    )
 
 
 def remove_papers(
@@ -155,25 +156,26 @@ def _repair(folder: CorpusFolder, *, embedder: Embedder, on_progress: Progress |
 
 def _ingest(
     folder: CorpusFolder,
-    items: Iterable[Paper | Reject],
-    repairs: list[Repair],
+    read: Callable[[OnRepair], Iterable[Paper | Reject]],
     *,
     embedder: Embedder,
     on_progress: Progress | None,
     before_embedding: BeforeEmbedding | None = None,
     rebuild: bool = False,
+    duplicates: Duplicates = "merge",
+    rejects_file: Path | None = None,
 ) -> IngestReport:
     if not rebuild:
         _require_model(folder, embedder)
-    rejects: list[Reject] = []
     with folder.lock(), folder.new_build() as scratch:
         restore_current(folder)
         base = open_base(folder, scratch=scratch)
-        taken = _taken(items, rejects)
-        merged = merge(base.records, taken, base_ids=base.ids, staging=scratch / "incoming.jsonl")
-        folder.write_rejects(rejects)
-        if not merged.incoming_papers and not (rebuild and not rejects and len(merged)):
-            raise _nothing_taken(rejects)
+        log = Log(rejects_file or folder.rejects)
+        papers = log.papers(read(log.on_repair))
+        staging = scratch / "incoming.jsonl"
+        merged = merge(base.records, papers, base_ids=base.ids, staging=staging, duplicates=duplicates)
+        if not merged.incoming_papers and not (rebuild and not log.rejected and len(merged)):
+            raise nothing_taken(log)
         served = base.served
         if served is None or rebuild or merged.changes_anything:
             served = _build(
@@ -184,14 +186,18 @@ def _ingest(
                 on_progress=on_progress,
                 before_embedding=before_embedding,
             )
+        write_near_duplicates(folder.near_duplicates, merged.near_duplicates, duplicates=duplicates)
     return IngestReport(
         added=merged.added,
         replaced=merged.replaced,
         unchanged=merged.unchanged,
         duplicates=merged.duplicates,
-        rejects=tuple(rejects),
-        repairs=tuple(repairs),
-        rejects_file=folder.rejects,
+        rejected=log.rejected,
+        rejects=tuple(log.rejects),
+        repairs=tuple(log.repairs),
+        repaired=dict(log.repaired),
+        near_duplicates=merged.near_duplicates,
+        rejects_file=log.path,
         total=len(merged),
         generation=served.generation,
     )
@@ -224,16 +230,7 @@ def _build(
     return manifest
 
 
-def _taken(items: Iterable[Paper | Reject], rejects: list[Reject]) -> Iterator[Paper]:
-    """The papers of `items`; the rest goes to `rejects`."""
-    for item in items:
-        if isinstance(item, Reject):
-            rejects.append(item)
-        else:
-            yield item
-
-
-def _checked(papers: Iterable[Paper], repairs: list[Repair]) -> Iterator[Paper | Reject]:
+def _checked(papers: Iterable[Paper], on_repair: OnRepair) -> Iterator[Paper | Reject]:
     """`papers` as if they had been read from a file."""
     for number, given in enumerate(papers, start=1):
         try:
@@ -241,7 +238,8 @@ def _checked(papers: Iterable[Paper], repairs: list[Repair]) -> Iterator[Paper |
         except BadRecord as error:
             yield Reject("", number, given.paper_id, error.field, error.reason)
             continue
-        repairs.extend(Repair("", number, paper.paper_id, what) for what in changes)
+        for what in changes:
+            on_repair(Repair("", number, paper.paper_id, what))
         yield paper
 
 
@@ -268,18 +266,6 @@ def _require_model(folder: CorpusFolder, embedder: Embedder) -> None:
             f"dimensions), and {now} is in use.",
             fix=f"To index it anew, run: citewise ingest --rebuild --corpus {folder.name}",
         )
-
-
-def _nothing_taken(rejects: Sequence[Reject]) -> InputError:
-    if not rejects:
-        return InputError("There is nothing to index in what was given.", fix="Give a file that holds abstracts.")
-    first = rejects[0]
-    place = f"{first.file}:{first.line}" if first.file else f"number {first.line}"
-    field = f" {first.field}:" if first.field else ""
-    return InputError(
-        f"None of the {len(rejects):,} records could be taken; the first ({place}):{field} {first.reason}.",
-        fix="Correct them; the corpus is as it was.",
-    )
 
 
 def _summary(folder: CorpusFolder, manifest: Manifest) -> CorpusSummary:

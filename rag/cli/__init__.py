@@ -7,9 +7,10 @@ import typer
 
 from rag.cli.ask import ask, search
 from rag.cli.chat import chat
-from rag.cli.corpus import corpus_app, ingest
+from rag.cli.corpus import corpus_app
 from rag.cli.doctor import doctor
 from rag.cli.evals import eval_app
+from rag.cli.ingest import ingest
 from rag.cli.model import model_app
 from rag.cli.prompts import prompts_app
 from rag.cli.screen import EXIT_FAILED, EXIT_USAGE, print_error

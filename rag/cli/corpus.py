@@ -1,4 +1,4 @@
-"""`citewise ingest` and `citewise corpus list|show|export`."""
+"""`citewise corpus list|show|export`."""
 
 import sys
 from contextlib import nullcontext
@@ -14,53 +14,6 @@ if TYPE_CHECKING:
 
 corpus_app = typer.Typer(help="Look at corpora.", no_args_is_help=True, add_completion=False)
 
-SHOWN_REJECTS = 10
-
-
-def ingest(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="JSONL (also .gz) or plain text, one abstract a paragraph.", show_default=False),
-    ] = None,
-    corpus: CorpusOption = None,
-    home: HomeOption = None,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Build the index anew from the corpus's records.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before an embedding endpoint is paid.")] = False,
-) -> None:
-    """Add abstracts to a corpus. What is in it already is left alone; a changed abstract replaces the old one."""
-    from rag.cli.embedding_cost import announces_cost
-    from rag.ingest import ingest_files
-    from rag.settings import load_settings
-    from rag.wiring import build_embedder
-
-    settings = load_settings(home=home, corpus=corpus)
-    if not files and not rebuild:
-        raise typer.BadParameter("name at least one file", param_hint="FILES")
-    with progress_bar() as on_progress:
-        report = ingest_files(
-            settings.home,
-            settings.corpus,
-            files or [],
-            embedder=build_embedder(settings),
-            on_progress=on_progress,
-            before_embedding=announces_cost(settings, yes=yes),
-            rebuild=rebuild,
-        )
-    out = console(stderr=True)
-    for reject in report.rejects[:SHOWN_REJECTS]:
-        place = f"{reject.file}:{reject.line}" + (f" {reject.field}" if reject.field else "")
-        out.print(f"skipped {safe(place)} ({safe(reject.record)}): {safe(reject.reason)}", style="yellow")
-    if len(report.rejects) > SHOWN_REJECTS:
-        out.print(f"… and {len(report.rejects) - SHOWN_REJECTS} more", style="yellow")
-    counts = {
-        "added": report.added,
-        "replaced": report.replaced,
-        "unchanged": report.unchanged,
-        "duplicates": report.duplicates,
-        "skipped": len(report.rejects),
-    }
-    told = ", ".join(f"{number:,} {name}" for name, number in counts.items())
-    console().print(f"{settings.corpus}: {report.total:,} papers ({told})")
 
 
 @corpus_app.command("list")
