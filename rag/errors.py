@@ -17,6 +17,10 @@ class InputError(CitewiseError):
     """A file or a record that was handed in cannot be read."""
 
 
+class FetchError(CitewiseError):
+    """A site that papers are fetched from cannot be reached, refuses, or sends what is not understood."""
+
+
 class CorpusError(CitewiseError):
     """A corpus is missing, locked, damaged or made with another embedding model."""
 

@@ -13,6 +13,7 @@ from rag.embedding import Embedder
 from rag.embedding_cache import EmbeddingCache
 from rag.embedding_cost import BeforeEmbedding
 from rag.errors import CorpusError, InputError
+from rag.fetching import Fetching, fetch_papers, is_remote
 from rag.generation import Manifest
 from rag.ingest_report import IngestReport, Log, nothing_taken, write_near_duplicates
 from rag.linking import Duplicates
@@ -39,7 +40,7 @@ class CorpusSummary(NamedTuple):
 def ingest_files(
     home: Path,
     corpus_name: str,
-    paths: Sequence[Path],
+    paths: Sequence[Path | str],
     *,
     embedder: Embedder,
     on_progress: Progress | None = None,
@@ -48,19 +49,31 @@ def ingest_files(
     options: ReadOptions | None = None,
     duplicates: Duplicates = "merge",
     rejects_file: Path | None = None,
+    fetching: Fetching | None = None,
 ) -> IngestReport:
-    """Adds the papers of `paths`, as `rag.readers.read_papers` knows them, to a corpus of `home`, made if missing.
+    """Adds the papers of `paths` to a corpus of `home`, which is made if missing.
+
+    A path is what `rag.readers.read_papers` takes; a text may also be a source that is fetched (`rag.fetching`).
 
     Nothing changes for readers until all is built and verified. What is there already costs nothing. `rebuild` builds
     the index anew, with `embedder` whatever model it had, and needs no paths. `before_embedding` is told what there is
     to embed and may raise to stop. `options` say how to read, `duplicates` what becomes of one work under several ids,
     `rejects_file` where rejected records are written down, if not in the corpus's folder. Raises InputError if a file
-    cannot be read or no record could be taken, CorpusError if another process writes, the model is another, or space is
-    short, EndpointError if an endpoint that embeds fails; what it had embedded by then is kept.
+    cannot be read or no record could be taken, FetchError if a source cannot be fetched, CorpusError if another process
+    writes, the model is another, or space is short, EndpointError if an endpoint that embeds fails; what it had
+    embedded by then is kept.
     """
+    options = options or ReadOptions()
+    fetching = fetching or Fetching(home / "cache" / "fetch")
 
     def read(on_repair: OnRepair) -> Iterator[Paper | Reject]:
-        return (item for path in paths for item in read_papers(path, options=options, on_repair=on_repair))
+        for path in paths:
+            if isinstance(path, str) and is_remote(path):
+                yield from fetch_papers(
+                    path, fetching=fetching, options=options, on_repair=on_repair, on_progress=on_progress
+                )
+            else:
+                yield from read_papers(Path(path), options=options, on_repair=on_repair)
 
     folder = CorpusFolder(home, corpus_name)
     if rebuild and not paths:

@@ -77,6 +77,12 @@ class Settings(BaseSettings):
     """What becomes of sentences that the abstracts do not support: they are marked as such, or left out."""
     private: bool = False
     """Whether names, numbers, addresses and code names of questions are replaced before they leave for a model."""
+    openreview_url: str | None = None
+    """Address of what stands in for OpenReview's API version 2."""
+    arxiv_url: str | None = None
+    """Address of what stands in for arXiv's API."""
+    pmlr_url: str | None = None
+    """Address of what stands in for PMLR's site."""
     prompts: Path | None = None
     """A folder of your own prompts, laid out like `prompts/`; what it does not hold is citewise's."""
 

@@ -13,13 +13,16 @@ VENDORS = {
     # The last is what citewise's own retrieval is compared with.
     "llama_index": {"rag/chunking.py", "rag/retrieval_llamaindex.py", "evals/perf/llama_index_baseline.py"},
     "openai": {"rag/llm/"},
-    "httpx2": {"rag/llm/", "rag/local/pull.py"},  # huggingface_hub raises its errors
+    "httpx2": {"rag/llm/", "rag/local/pull.py", "rag/fetching/web.py"},  # huggingface_hub raises its errors
     "huggingface_hub": {"rag/local/pull.py"},
     "xllamacpp": {"rag/local/engine.py"},  # which runs in a process of its own
     "tiktoken": {"rag/tokens.py"},
     "gradio": {"ui/"},
     "fastapi": {"ui/"},
     "uvicorn": {"ui/"},
+    "bibtexparser": {"rag/readers/bibtex.py"},
+    "rispy": {"rag/readers/ris.py"},
+    "pyarrow": {"rag/readers/parquet.py"},
     "bm25s": {"rag/keyword/"},
     "Stemmer": {"rag/keyword/", "rag/glossary.py"},
     "onnxruntime": {"rag/embedding.py"},

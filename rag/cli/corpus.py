@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 corpus_app = typer.Typer(help="Look at corpora.", no_args_is_help=True, add_completion=False)
 
 
-
 @corpus_app.command("list")
 def list_command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """List the corpora."""

@@ -8,8 +8,9 @@ import typer
 from rag.cli.screen import EXIT_USAGE, CorpusOption, HomeOption, console, print_error, progress_bar, safe
 
 if TYPE_CHECKING:
+    from rag.fetching import Fetching
     from rag.ingest_report import IngestReport
-    from rag.readers import ReadOptions
+    from rag.settings import Settings
 
 SHOWN_REJECTS = 10
 SHOWN_PAIRS = 5
@@ -30,10 +31,14 @@ def ingest(
     ] = None,
     corpus: CorpusOption = None,
     home: HomeOption = None,
-    form: Annotated[Format | None, typer.Option("--format", help="The files' format. [default: told by content]")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="The files' format. [default: told by content]")
+    ] = None,
     mapping: Annotated[
         list[str] | None,
-        typer.Option("--map", help="FIELD=COLUMN[,...]: which column or field is which, as title=Paper,abstract=Summary."),
+        typer.Option(
+            "--map", help="FIELD=COLUMN[,...]: which column or field is which, as title=Paper,abstract=Summary."
+        ),
     ] = None,
     constants: Annotated[
         list[str] | None,
@@ -48,7 +53,9 @@ def ingest(
     ] = "strict",
     rejects: Annotated[
         Path | None,
-        typer.Option("--rejects", help="File for skipped records. [default: rejects.jsonl of the corpus]", dir_okay=False),
+        typer.Option(
+            "--rejects", help="File for skipped records. [default: rejects.jsonl of the corpus]", dir_okay=False
+        ),
     ] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Fetch anew what was fetched before.")] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Build the index anew from the corpus's records.")] = False,
@@ -63,7 +70,7 @@ def ingest(
     from rag.ingest_report import NothingToIndex
     from rag.readers import ReadOptions
     from rag.settings import load_settings
-    from rag.wiring import build_embedder, build_fetching
+    from rag.wiring import build_embedder
 
     settings = load_settings(home=home, corpus=corpus)
     if not sources and not rebuild:
@@ -87,12 +94,24 @@ def ingest(
                 options=options,
                 duplicates=duplicates,
                 rejects_file=rejects,
-                fetching=build_fetching(settings, refresh=refresh),
+                fetching=_fetching(settings, refresh=refresh),
             )
     except NothingToIndex as error:
         print_error(error)
         raise typer.Exit(EXIT_USAGE) from error
     _print(report, corpus=settings.corpus, merged=duplicates == "merge")
+
+
+def _fetching(settings: "Settings", *, refresh: bool) -> "Fetching":
+    from rag.fetching import ARXIV, OPENREVIEW, PMLR, Fetching
+
+    return Fetching(
+        cache=settings.home / "cache" / "fetch",
+        openreview_url=settings.openreview_url or OPENREVIEW,
+        arxiv_url=settings.arxiv_url or ARXIV,
+        pmlr_url=settings.pmlr_url or PMLR,
+        refresh=refresh,
+    )
 
 
 def _pairs(texts: list[str], option: str, *, separator: str | None = None) -> dict[str, str]:
@@ -101,7 +120,8 @@ def _pairs(texts: list[str], option: str, *, separator: str | None = None) -> di
 
     fields = (*KNOWN_FIELDS, "doi")
     pairs: dict[str, str] = {}
-    for text in (part for text in texts for part in (text.split(separator) if separator else [text])):
+    parts = [part for text in texts for part in (text.split(separator) if separator else [text])]
+    for text in parts:
         field, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not value or field not in fields:
             raise typer.BadParameter(
@@ -135,5 +155,3 @@ def _print(report: "IngestReport", *, corpus: str, merged: bool) -> None:
     }
     told = ", ".join(f"{number:,} {name}" for name, number in counts.items())
     console().print(f"{corpus}: {report.total:,} papers ({told})")
-
-

@@ -16,7 +16,7 @@ def arxiv_record(fields: Mapping[str, Any]) -> dict[str, Any] | None:
     used = {"authors_parsed", "categories", "title", "abstract", "versions"}
     other = {key: value for key, value in fields.items() if key not in used and value is not None}
     return other | {
-        "title": unfolded(fields.get("title")),
+        "title": one_line(fields.get("title")),
         "authors": [name for author in authors if (name := _name(author))],
         "abstract": unfolded(fields.get("abstract")),
         "categories": categories.split(),
@@ -31,6 +31,11 @@ def unfolded(text: object) -> object:
     if not isinstance(text, str):
         return text
     return re.sub(r"[ \t]*\n", " ", re.sub(r"\n[ \t]+", "\u2029", text.strip())).replace("\u2029", "\n")
+
+
+def one_line(text: object) -> object:
+    """`text` with single blanks for its white space."""
+    return " ".join(text.split()) if isinstance(text, str) else text
 
 
 def _name(author: object) -> str | None:
