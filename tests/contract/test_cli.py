@@ -204,6 +204,23 @@ def test_own_abstracts_are_ingested_shown_asked_and_exported(tmp_path: Path) -> 
     assert "own: 2 papers" in run("corpus", "list", home=home).stdout
 
 
+def test_columns_are_mapped_missing_fields_set_and_rejects_written_where_the_options_say(tmp_path: Path) -> None:
+    home, file, rejects = tmp_path / "home", tmp_path / "own.csv", tmp_path / "bad.jsonl"
+    file.write_text("Paper,Summary\nFrogs,We study how tree frogs climb.\nEmpty,\n")
+    options = ["--map", "title=Paper,abstract=Summary", "--set", "venue=ICML 2025", "--rejects", str(rejects)]
+    done = run("ingest", str(file), "--corpus", "own", *options, home=home)
+    assert "own: 1 papers (1 added" in done.stdout, done.stderr
+    assert json.loads(rejects.read_text())["line"] == 3
+    (record,) = map(json.loads, run("corpus", "export", "--corpus", "own", home=home).stdout.splitlines())
+    assert (record["title"], record["venue"]) == ("Frogs", "ICML 2025")
+    wrong = run("ingest", str(file), "--corpus", "own", "--map", "colour=Paper", home=home)
+    assert wrong.returncode == 2
+    file.write_text("")
+    nothing = run("ingest", str(file), "--corpus", "own", home=home)
+    assert nothing.returncode == 2
+    assert "nothing to index" in nothing.stderr
+
+
 def test_an_unknown_paper_and_an_unknown_corpus_are_named(seed_home: Path) -> None:
     assert "no paper nope" in run("corpus", "show", "nope", home=seed_home).stderr
     process = run("ask", "x", "--corpus", "nope", home=seed_home)
