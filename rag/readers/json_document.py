@@ -16,7 +16,9 @@ _PAGE = re.compile(r'"(?:notes|results|data|papers|records|works)"\s*\Z')
 """The key of the array of records in a page of OpenReview, OpenAlex or Semantic Scholar."""
 _RECORD = re.compile(r'"(?:abstract|title)"\s*\Z')
 """The keys that an object has which is a record itself."""
-_TOKEN = re.compile(r'["{}\[\],]|[^\s"{}\[\],]+')
+_TOKEN = re.compile(r'[{\[]+|[}\]]+|[",]|[^\s"{}\[\],]+')
+_TOP = 3
+"""Depths up to this one may be those at which records begin and end."""
 _IN_STRING = re.compile(r'["\\\n]')
 
 
@@ -66,7 +68,7 @@ class _Cutter:
             end = match.end() if match else len(block)
             self._keep(block[position : match.start() if match else end])
             if match:
-                yield from self._take(match.group())
+                yield from self._take_run(match.group())
             position = end
 
     def finish(self) -> Iterator[_Element]:
@@ -90,6 +92,17 @@ class _Cutter:
             # No string of JSON goes on in the next line: where one does, its end is missing.
             self._in_string = self._escaped
         return end
+
+    def _take_run(self, marks: str) -> Iterator[_Element]:
+        """A word, a quote or a comma; or brackets of one kind, which count one by one only near the top."""
+        if marks[0] not in "{[]}":
+            yield from self._take(marks)
+        elif self._start is not None and self._depth - len(marks) > _TOP:
+            self._depth += len(marks) if marks[0] in "{[" else -len(marks)
+            self._keep(marks)
+        else:
+            for mark in marks:
+                yield from self._take(mark)
 
     def _take(self, mark: str) -> Iterator[_Element]:
         if self._may_be_page:

@@ -10,7 +10,7 @@ from rag.readers.source import Source
 from rag.records import BadRecord
 
 _START = re.compile(r"TY {1,2}- ")
-_TAG = re.compile(r"[A-Z][A-Z0-9] {1,2}-(?: |\Z)")
+_END = re.compile(r"ER {1,2}-")
 _TITLES = ("title", "primary_title", "short_title")
 _VENUES = ("secondary_title", "journal_name", "alternate_title3", "tertiary_title")
 _YEAR = re.compile(r"(\d{4})(?:/|\Z)")
@@ -27,7 +27,7 @@ def read_ris(source: Source) -> Iterator[Found]:
         problem = group.problem or _problem(group.lines)
         if problem is None:
             # What rispy cannot place it would print a warning of, or drop: a line that is no tag belongs to the last.
-            text = "\n".join([*(line for line in group.lines if not line.startswith("ER")), "ER  - "]) + "\n"
+            text = "\n".join([*(line for line in group.lines if not _END.match(line)), "ER  - "]) + "\n"
             try:
                 references = rispy.loads(text)
             except (rispy.parser.ParseError, OSError, ValueError, KeyError, IndexError) as error:
@@ -41,7 +41,7 @@ def read_ris(source: Source) -> Iterator[Found]:
 def _problem(lines: list[str]) -> str | None:
     if not _START.match(lines[0]):
         return "outside of a reference, which begins with TY"
-    if not any(line.startswith("ER  -") for line in lines):
+    if not any(_END.match(line) for line in lines):
         return "the reference has no end (ER)"
     return None
 

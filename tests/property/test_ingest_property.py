@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from rag.chunking import chunk_abstract
 from rag.domain import Paper
-from rag.errors import InputError
 from rag.ingest import ensure_corpus, ingest_papers
 from rag.merging import merge
-from rag.readers import Reject, read_papers
+from rag.readers import read_papers
 from rag.record_file import RecordFile, write_records
 from rag.records import clean_text, from_line, to_line
 from rag.tokens import count_tokens
@@ -79,36 +78,6 @@ def test_every_chunk_fits_and_is_a_part_of_the_abstract_and_together_they_hold_i
         rest += text[end : chunk.span.start]
         end = chunk.span.end
     assert not (rest + text[end:]).strip()
-
-
-@given(st.binary(max_size=400), st.sampled_from(["a.jsonl", "a.txt", "a", "a.jsonl.gz"]))
-@settings(max_examples=300, deadline=None)
-def test_no_bytes_break_a_reader(content: bytes, name: str) -> None:
-    _read_anything(content, name)
-
-
-@given(
-    st.lists(
-        st.binary(max_size=60) | st.sampled_from([b'{"abstract": "w"', b"}", b'{"id": 1e', b"\\ud800", b"[" * 50])
-    ),
-    st.sampled_from([b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0"]),
-)
-@settings(max_examples=300, deadline=None)
-def test_no_half_valid_lines_break_a_reader(parts: list[bytes], mark: bytes) -> None:
-    _read_anything(mark + b"{" + b"\n".join(parts), "a.jsonl")
-
-
-def _read_anything(content: bytes, name: str) -> None:
-    """Reads `content` to its end: papers and rejects that can be written down, or an InputError."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name)
-        path.write_bytes(content)
-        try:
-            items = list(read_papers(path))
-        except InputError:
-            return
-    for item in items:
-        assert isinstance(item, Reject) or from_line(to_line(item)) == item
 
 
 @given(_papers, _papers)

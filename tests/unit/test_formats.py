@@ -2,20 +2,25 @@
 
 import bz2
 import csv
+import datetime
 import gzip
 import io
 import json
 import lzma
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rag.domain import Paper
 from rag.errors import InputError
 from rag.readers import ReadOptions, Reject, read_papers
 
-ADA = {
+ADA: dict[str, Any] = {
     "id": "a1",
     "title": "Frogs & Toads",
     "authors": ["Ada Lovelace", "Alan Turing"],
@@ -43,19 +48,19 @@ def facts(paper: Paper) -> tuple[object, ...]:
 EXPECTED = ("a1", "Frogs & Toads", ("Ada Lovelace", "Alan Turing"), ADA["abstract"], ADA["url"], 2025, "ICML 2025")
 
 
-def _csv(delimiter: str) -> str:
+def csv_text(delimiter: str, records: Sequence[Mapping[str, Any]] = (ADA,)) -> str:
+    """The records as a table, the names of its columns with capitals."""
     out = io.StringIO()
-    row = {**ADA, "authors": "; ".join(ADA["authors"])}  # type: ignore[arg-type]
-    writer = csv.DictWriter(out, [name.capitalize() for name in row], delimiter=delimiter)
+    writer = csv.DictWriter(out, [name.capitalize() for name in records[0]], delimiter=delimiter)
     writer.writeheader()
-    writer.writerow({name.capitalize(): value for name, value in row.items()})
+    for record in records:
+        cells = {key: "; ".join(value) if isinstance(value, list) else value for key, value in record.items()}
+        writer.writerow({name.capitalize(): value for name, value in cells.items()})
     return out.getvalue()
 
 
-def _parquet() -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def parquet_bytes() -> bytes:
+    """The record as a Parquet file, with columns of a number that is none and of nothing."""
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist([{**ADA, "score": float("nan"), "day": None}]), out)
     return out.getvalue()
@@ -99,18 +104,18 @@ ER  -
         ("a.json", json.dumps({"count": 1, "notes": [ADA]})),
         ("a.json", json.dumps({"meta": {"count": 1, "x": [1]}, "results": [ADA]}, indent=1)),
         ("a", json.dumps({"total": 1, "offset": 0, "data": [ADA], "next": {"data": [{"id": 1}]}})),
-        ("a.csv", _csv(",")),
-        ("a.csv", _csv(";")),
-        ("a.tsv", _csv("\t")),
-        ("a.txt", _csv(",")),
-        ("a.csv", _csv(",").encode("utf-16")),
-        ("a.parquet", _parquet()),
-        ("a", _parquet()),
+        ("a.csv", csv_text(",")),
+        ("a.csv", csv_text(";")),
+        ("a.tsv", csv_text("\t")),
+        ("a.txt", csv_text(",")),
+        ("a.csv", csv_text(",").encode("utf-16")),
+        ("a.parquet", parquet_bytes()),
+        ("a", parquet_bytes()),
         ("a.bib", BIBTEX),
         ("a.txt", BIBTEX),
         ("a.jsonl.gz", gzip.compress(json.dumps(ADA).encode())),
         ("a.bz2", bz2.compress(json.dumps([ADA]).encode())),
-        ("a.csv.xz", lzma.compress(_csv(",").encode())),
+        ("a.csv.xz", lzma.compress(csv_text(",").encode())),
     ],
 )
 def test_a_paper_is_the_same_in_every_format(tmp_path: Path, name: str, content: str | bytes) -> None:
@@ -122,6 +127,11 @@ def test_ris_folds_its_lines_and_gives_the_same_paper(tmp_path: Path) -> None:
     first, second = papers(read(tmp_path / "a.ris", RIS + RIS.replace("a1", "b2").replace("AB  - ", "N2  - ")))
     assert facts(first) == (*EXPECTED[:3], "Frogs climb.", *EXPECTED[4:])
     assert (second.paper_id, second.abstract) == ("b2", "Frogs climb.")
+
+
+def test_a_folded_line_of_ris_may_begin_like_an_end_tag(tmp_path: Path) -> None:
+    content = "TY  - J\nID  - x\nAB  - We minimise\nERM  and more.\nER  - \n"
+    assert "ERM  and more." in papers(read(tmp_path / "a.ris", content))[0].abstract
 
 
 def test_xz_in_several_streams_is_read_to_the_end(tmp_path: Path) -> None:
@@ -262,12 +272,6 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
 
 
 def test_parquet_types_that_json_has_not_are_made_text_or_rejected(tmp_path: Path) -> None:
-    import datetime
-    from decimal import Decimal
-
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     rows = [
         {"abstract": "One.", "year": 2025.0, "day": datetime.date(2025, 7, 13), "price": Decimal("1.50"), "raw": None},
         {"abstract": "Two.", "year": float("nan"), "day": None, "price": None, "raw": b"bytes"},
