@@ -34,15 +34,17 @@ from rag.embedding import Embedder
 from rag.errors import CitewiseError
 from rag.evidence import find_evidence
 from rag.filters import Filters
-from rag.followup import Rewriter, needs_rewriting, standalone_question
+from rag.followup import Rewriter, how_it_leans, needs_rewriting, standalone_question
 from rag.glossary import in_english
 from rag.judging import Judge, Verdicts, apply_verdicts, judge_support
 from rag.questions import Question, read_question
 from rag.reach import notes_on, papers_to_read, read_in_scope, to_search, writer_for
+from rag.referents import papers_of_turns, point_at
 from rag.retrieval import HybridRetriever
 from rag.revising import Reviser, drop_unsupported, revise
 from rag.sampling import best_sample
 from rag.scoping import Scope, scope_question
+from rag.steering import WIDE, steer
 
 REWRITE_SHARE = 1 / 3
 """Share of a question's time that restating it may take, so that a model that hangs leaves time for the answer."""
@@ -98,19 +100,36 @@ def answer_question(
     seconds at most, the one that restates the question a third of them.
     """
 
-    def find(text: str) -> Sequence[ScoredPaper]:
+    def find(text: str, k: int = k) -> Sequence[ScoredPaper]:
         return retriever.search(text, k=k)
 
-    started = time.perf_counter()
     until = time.monotonic() + deadline
-    draft = Draft(question, standalone_question(question, history, find=find), started)
-    if rewriter and needs_rewriting(question, history):
+    draft = Draft(question, question, time.perf_counter())
+    try:
+        turns = papers_of_turns(history, find)
+        lean = how_it_leans(question, history, found=find(question, k=WIDE) if turns else (), turns=turns)
+    except CitewiseError as error:
+        yield Finished(failed(draft, error, writer=writer, corpus=corpus))
+        return
+    draft.searched = by_words = standalone_question(question, history, lean=lean, turns=turns)
+    if rewriter and needs_rewriting(question, history, lean=lean):
         yield from _rewrite(draft, history, rewriter=rewriter, until=until - deadline * (1 - REWRITE_SHARE))
+        if draft.searched != by_words:
+            turns = []  # the model has said what the question is about
     scope = scope_question(draft.searched, corpus=corpus, filters=filters)
     asked = read_in_scope(draft.searched, scope, own=question, corpus=corpus)
     writer = writer_for(asked, prose=writer, rows=row_writer)
+
+    def search(asked: Question) -> tuple[ScoredPaper, ...]:
+        wanted = papers_to_read(asked, k=k)
+        found = retriever.search(to_search(asked), k=max(wanted, WIDE) if history else wanted, allowed=scope.allowed)
+        if asked.lists or lean == "stands alone" or not turns:
+            return found[:wanted]
+        pointed = point_at(in_english(question), turns)
+        return steer(found, lean=lean, turns=turns, pointed=pointed)[:wanted]
+
     try:
-        draft.retrieved = retriever.search(to_search(asked), k=papers_to_read(asked, k=k), allowed=scope.allowed)
+        draft.retrieved = search(asked)
         draft.sources = find_evidence(asked, draft.retrieved, corpus=corpus, embedder=embedder)
     except CitewiseError as error:
         yield Finished(failed(draft, error, writer=writer, corpus=corpus))

@@ -53,6 +53,11 @@ def is_crowded(question: Question, sources: Sequence[Source]) -> bool:
     return len(_crowd(question, sources)) >= _CROWD
 
 
+def content_terms(text: str) -> frozenset[str]:
+    """The terms of `text` without those that any question may have."""
+    return frozenset(analyze(text)) - _general()
+
+
 def subject_terms(question: Question) -> frozenset[str]:
     """The terms that tell what a question is about, without those that any question may have."""
     return frozenset(analyze(question.record.subject if question.record else question.english)) - _general()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rag.bearing import bearing, probability, subjects_of
 from rag.domain import RankedSentence, ScoredPaper, Source, Span
 from rag.keyword import analyze
-from rag.questions import ASKS, Question
+from rag.questions import ASKS, Question, read_question
 from rag.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -84,8 +84,12 @@ def find_evidence(
     """The retrieved papers as numbered sources, their sentences ranked by how likely they hold what is asked.
 
     Where a list is asked for, a sentence's cosine is that to the list's subject, or to the part of it that is nearest.
+    Where the conversation adds to the user's own words, a sentence's probability is the mean of both readings: what was
+    added tells the paper, and what is asked of it only the own words do.
     """
     subjects = subjects_of(question.many)
+    own = read_question(question.own) if question.own not in ("", question.text) else None
+    own_vectors = embedder.embed(own.texts) if own else None
     vectors = embedder.embed([*question.texts, *subjects])
     asked, listed = vectors[: len(question.texts)], vectors[len(question.texts) :]
     distinctive = {name for name in question.names if _is_distinctive(name, corpus)}
@@ -99,6 +103,8 @@ def find_evidence(
         terms = set(analyze(text))
         named = frozenset(name for name in distinctive if set(analyze(name)) <= terms)
         sentences = rank_sentences(question, paper.abstract, cosines=asked @ sentence_vectors)
+        if own and own_vectors is not None:
+            sentences = _mean(sentences, rank_sentences(own, paper.abstract, cosines=own_vectors @ sentence_vectors))
         bears = 1.0 if question.lists else None
         if subjects and question.lists:
             nearest = (listed @ sentence_vectors).max(axis=0).tolist()
@@ -109,6 +115,12 @@ def find_evidence(
             )
         sources.append(Source(number, paper, sentences, scored.score, named, bears))
     return tuple(sources)
+
+
+def _mean(one: Sequence[RankedSentence], other: Sequence[RankedSentence]) -> tuple[RankedSentence, ...]:
+    """The sentences of `one` with the mean probability of both rankings."""
+    pairs = zip(one, other, strict=True)
+    return tuple(a._replace(probability=(a.probability + b.probability) / 2) for a, b in pairs)
 
 
 def _is_distinctive(name: str, corpus: "Corpus") -> bool:

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from rag.clarifying import asked_back_before, is_general, options_of
-from rag.domain import Turn, Usage
+from rag.clarifying import asked_back_before, content_terms, is_general, options_of
+from rag.domain import Paper, ScoredPaper, Turn, Usage
 from rag.glossary import in_english
 from rag.keyword import analyze
 from rag.questions import find_names
 from rag.record import read_record_question
-from rag.referents import Find, referent
+from rag.referents import point_at, referent
+from rag.steering import Bearings, Lean, goes_on, lead
 
 _REFERS = re.compile(
     r"\b(?:its?|itself|they|them|their|theirs|he|she|his|her|this|these|those|the (?:two|former|latter)|instead|besides"
@@ -25,7 +26,9 @@ _FEW_TERMS = 1
 """A question of at most this many terms and no name says too little to stand alone."""
 _OPENS_ANEW = re.compile(r"^\W*(?:and\s+)?(?:what|how) about\s+(?:the\s+)?[A-Z]", re.IGNORECASE)
 _RETURNS = re.compile(
-    r"\b(?:back|return(?:ing)?) to\b|\blet(?:'s|’s| us) (?:talk about|discuss|turn to)\b", re.IGNORECASE
+    r"\b(?:back|return(?:ing)?) to\b|\blet(?:'s|’s| us) (?:talk about|discuss|turn to)\b"
+    r"|\b(?:once more|again) (?:on|about)\b",
+    re.IGNORECASE,
 )
 _ORDINAL_WORDS = re.compile(r"\b(?:first|second|third|last|former|latter)\b", re.IGNORECASE)
 _SEVERAL = re.compile(
@@ -59,26 +62,27 @@ class Rewriter(Protocol):
         ...
 
 
-def standalone_question(question: str, history: Sequence[Turn], *, find: Find | None = None) -> str:
-    """`question` as it is searched: with the topic of the last turns behind it where it leans on them.
+def standalone_question(
+    question: str, history: Sequence[Turn], *, lean: Lean, turns: Sequence[Sequence[Paper]] = ()
+) -> str:
+    """`question` as it is searched: with the topic of the last turns behind it where it goes on with them.
 
-    Words that answer a question that was asked back stand behind the question that they answer. What `find` finds for
-    earlier turns tells what "the first one" is.
+    Words that answer a question that was asked back stand behind the question that they answer. `turns` are the papers
+    of the last turns, which tell what "the first one" is.
     """
     if asked_back_before(history) and _is_an_option(question):
         return f"{history[-1].question} ({_option(question, options_of(history[-1].answer))})"
-    if not history or not leans_on_history(question):
+    if not history or lean != "goes on":
         return question
     read = in_english(question)
-    topic = (referent(read, history, find=find) if find else None) or _topic(read, history)
+    pointed = point_at(read, turns)
+    topic = referent(pointed, history) if pointed else _topic(read, history)
     return f"{question} ({topic})" if topic else question
 
 
-def needs_rewriting(question: str, history: Sequence[Turn]) -> bool:
+def needs_rewriting(question: str, history: Sequence[Turn], *, lean: Lean) -> bool:
     """Whether a model should restate `question`: not where it stands alone or answers what was asked back."""
-    if not history or (asked_back_before(history) and _is_an_option(question)):
-        return False
-    return leans_on_history(question)
+    return bool(history) and lean != "stands alone" and not (asked_back_before(history) and _is_an_option(question))
 
 
 def leans_on_history(question: str) -> bool:
@@ -95,6 +99,39 @@ def leans_on_history(question: str) -> bool:
     if _CONTINUES.search(question) or _REFERS.search(question) or is_general(question):
         return True
     return len(set(analyze(question))) <= _FEW_TERMS and not names
+
+
+def how_it_leans(
+    question: str, history: Sequence[Turn], *, found: Sequence[ScoredPaper], turns: Sequence[Sequence[Paper]]
+) -> Lean:
+    """How `question` leans on `history`; `found` is what its own words find, `turns` the papers of the turns."""
+    if asked_back_before(history) and _is_an_option(question):
+        return "stands alone"  # with the question that it answers
+    question = in_english(question)
+    if point_at(question, turns):
+        return "goes on"
+    if _RETURNS.search(question):
+        return "stands alone" if find_names(question) else "returns"
+    if _names_a_paper(question) or (_OPENS_ANEW.search(question) and find_names(question)):
+        return "stands alone"
+    return "goes on" if turns and goes_on(bearings_of(question, found=found, turn=turns[-1])) else "stands alone"
+
+
+def bearings_of(question: str, *, found: Sequence[ScoredPaper], turn: Sequence[Paper]) -> Bearings:
+    """What tells whether a question in English goes on with a turn that was about the papers `turn`."""
+    refers = _REFERS.search(question)
+    gap, best = lead(found, turn)
+    return Bearings(
+        gap=gap,
+        found=best,
+        refers=float(refers is not None),
+        early=1 - refers.start() / len(question) if refers else 0.0,
+        continues=float(_CONTINUES.search(question) is not None),
+        general=float(is_general(question)),
+        content=min(len(content_terms(question)), 10) / 10,
+        named=float(bool(find_names(question))),
+        length=min(len(question.split()), 25) / 25,
+    )
 
 
 def _names_a_paper(question: str) -> bool:

@@ -1,8 +1,9 @@
-"""Which paper of the conversation "the first one" or "the paper before" means."""
+"""Which papers the turns of a conversation were about, and which of them "the first one" or "the other" means."""
 
 import re
 from collections.abc import Callable, Sequence
 
+from rag.clarifying import is_general
 from rag.domain import Paper, ScoredPaper, Turn
 from rag.keyword import analyze
 from rag.questions import find_names
@@ -16,57 +17,88 @@ _ORDINAL = re.compile(
     rf"\bthe\s+(?P<place>{'|'.join(_PLACES)})(?:\s+{_THING}\b|\b(?=\s*[:,?.]|\s+(?:does|do|did|is|was|has)\b))",
     re.IGNORECASE,
 )
+_OTHER = re.compile(rf"\bthe\s+other(?:\s+{_THING}\b|\b(?=\s*[:,?.]|\s+(?:does|do|did|is|was|has)\b))", re.IGNORECASE)
 _BACK = re.compile(
     r"\b(?:back|return(?:ing)?|(?:as )?before|earlier|(?:we|you) (?:started|began)|start|beginning)\b", re.IGNORECASE
 )
 _RECENT = 3
 """Turns back in which a list is looked for that an ordinal counts in."""
+_TURNS = 8
+"""Turns back that a conversation is remembered."""
 _ANSWER_CHARS = 600
 
 
-def referent(question: str, history: Sequence[Turn], *, find: Find) -> str | None:
-    """The title of the paper that `question` means by its place, with a name of its own by which it was spoken of.
+def papers_of_turns(history: Sequence[Turn], find: Find) -> list[tuple[Paper, ...]]:
+    """The papers that each of the last turns was about: those that it tells apart, that it points at, or the nearest.
+
+    A turn whose answer says nothing of its own ("The abstract does not say.") was about what the turn before was.
+    """
+    turns: list[tuple[Paper, ...]] = []
+    for turn in history[-_TURNS:]:
+        papers = _papers_in(turn, find)
+        pointed = point_at(turn.question, turns)
+        if pointed:
+            papers = (pointed,)
+        elif not papers and turns and is_general(turn.answer) and not find_names(turn.question):
+            papers = turns[-1]
+        if not papers:
+            found = find(f"{turn.question} {turn.answer[:_ANSWER_CHARS]}")
+            papers = tuple(hit.paper for hit in found[:1])
+        turns.append(papers)
+    return turns
+
+
+def point_at(question: str, turns: Sequence[Sequence[Paper]]) -> Paper | None:
+    """The paper that `question` means by its place or as the other one; `turns` are the papers of those before it.
 
     The place is one in the last list or comparison; where there is none, or the question goes "back to" it, one among
     the papers of the conversation. None where no place is named, or nothing stands there.
     """
     ordinal = _ORDINAL.search(question)
-    if ordinal is None:
+    if ordinal is None and not _OTHER.search(question):
         return None
-    place = _PLACES[ordinal["place"].lower()]
-    rows: list[tuple[Paper, Turn]] = []
+    rows: Sequence[Paper] = ()
     if not _BACK.search(question):
-        rows = next((found for turn in reversed(history[-_RECENT:]) if len(found := _papers_in(turn, find)) > 1), [])
-    rows = rows or _papers_of(history, find)
-    if not -len(rows) <= place < len(rows):
-        return None
-    paper, turn = rows[place]
+        rows = next((papers for papers in reversed(turns[-_RECENT:]) if len(papers) > 1), ())
+    rows = rows or list({paper.paper_id: paper for papers in turns for paper in papers}.values())
+    if ordinal is None:
+        last = (
+            {paper.paper_id for paper in turns[-1]}
+            if turns and len(turns[-1]) == 1
+            else {rows[0].paper_id}
+            if rows
+            else set()
+        )
+        return next((paper for paper in reversed(rows) if paper.paper_id not in last), None)
+    place = _PLACES[ordinal["place"].lower()]
+    return rows[place] if len(rows) > 1 and -len(rows) <= place < len(rows) else None
+
+
+def referent(paper: Paper, history: Sequence[Turn]) -> str:
+    """The title of `paper`, with a name of its own by which the conversation spoke of it."""
     text = f"{paper.title} {paper.abstract}"
     own = frozenset(analyze(paper.title))
-    spoken = [name for name in find_names(f"{turn.question} {turn.answer}") if text.count(name) > 1]
-    names = [name for name in dict.fromkeys(spoken) if not frozenset(analyze(name)) <= own][:1]
-    return " ".join([*names, *paper.label.split()])
+    said = " ".join(f"{turn.question} {turn.answer}" for turn in history)
+    names = [name for name in find_names(said) if text.count(name) > 1 and not frozenset(analyze(name)) <= own]
+    best = max(names, key=text.count, default="")
+    return " ".join([*([best] if best else []), *paper.label.split()])
 
 
-def _papers_in(turn: Turn, find: Find) -> list[tuple[Paper, Turn]]:
-    """The papers that a turn tells apart, in order: those that its answer lists by title, or its question by name."""
+def _papers_in(turn: Turn, find: Find) -> tuple[Paper, ...]:
+    """The papers that a turn tells by title or name, in the order of the answer, else of the question; () for none.
+
+    A name tells a paper where no other that is near to it holds it.
+    """
     said = " ".join(turn.answer.split())
-    listed = [hit.paper for hit in find(said[: 4 * _ANSWER_CHARS]) if hit.paper.title]
+    listed = [hit.paper for hit in find(said[: 4 * _ANSWER_CHARS]) if hit.paper.title] if said else []
     titled = [paper for paper in listed if " ".join(paper.title.split()) in said]
     if len(titled) > 1:
-        titled.sort(key=lambda paper: said.index(" ".join(paper.title.split())))
-        return [(paper, Turn(turn.question, "")) for paper in titled]
-    named: dict[str, Paper] = {}
-    for name in find_names(turn.question):
-        hits = [hit.paper for hit in find(name)[:1] if name in f"{hit.paper.title} {hit.paper.abstract}"]
-        named |= {paper.paper_id: paper for paper in hits if paper.paper_id not in named}
-    return [(paper, Turn(turn.question, "")) for paper in named.values()]
-
-
-def _papers_of(history: Sequence[Turn], find: Find) -> list[tuple[Paper, Turn]]:
-    """The papers that the conversation was about, each once, in the order in which they came up."""
-    papers: dict[str, tuple[Paper, Turn]] = {}
-    for turn in history:
-        for hit in find(f"{turn.question} {turn.answer[:_ANSWER_CHARS]}")[:1]:
-            papers.setdefault(hit.paper.paper_id, (hit.paper, turn))
-    return list(papers.values())
+        return tuple(sorted(titled, key=lambda paper: said.index(" ".join(paper.title.split()))))
+    for text in (said[:_ANSWER_CHARS], turn.question):
+        named: dict[str, Paper] = {}
+        for name in find_names(text):
+            holding = [hit.paper for hit in find(name) if name in f"{hit.paper.title} {hit.paper.abstract}"]
+            named |= {paper.paper_id: paper for paper in holding if len(holding) == 1}
+        if named:
+            return tuple(named.values())
+    return ()

@@ -116,9 +116,10 @@ ASKED = Turn("What is the main result?", f"{WHICH_PAPER}\n\n- Cape: A mechanism\
     ],
 )
 def test_a_short_reply_answers_what_was_asked_back(reply: str, meant: str) -> None:
-    assert standalone_question(reply, [ASKED]) == f"What is the main result? ({meant})"
-    assert not needs_rewriting(reply, [ASKED])
+    assert standalone_question(reply, [ASKED], lean="goes on") == f"What is the main result? ({meant})"
+    assert not needs_rewriting(reply, [ASKED], lean="goes on")
 
 
 def test_another_question_is_not_taken_for_a_reply() -> None:
-    assert standalone_question("What are memory traces?", [ASKED]) == "What are memory traces?"
+    question = "What are memory traces?"
+    assert standalone_question(question, [ASKED], lean="stands alone") == question
