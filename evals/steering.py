@@ -17,7 +17,7 @@ import numpy as np
 from evals.evidence import Floats, fit_logistic
 from rag.assistant import Assistant
 from rag.domain import Turn
-from rag.followup import bearings_of
+from rag.followup import bearings_of, leans_on_history
 from rag.glossary import in_english
 from rag.referents import papers_of_turns, point_at
 from rag.settings import load_settings
@@ -63,7 +63,7 @@ def examples(asked: Sequence[Asked], corpus: str) -> Iterator[tuple[Bearings, bo
     """The features of each question, whether it goes on with the last turn, and its group; returns are left out."""
     assistant = Assistant.from_settings(load_settings(corpus=corpus, writer="extractive"))
     for item in asked:
-        turns = papers_of_turns(item.history, lambda text: assistant.search(text, k=8))
+        turns = papers_of_turns(item.history, lambda text: assistant.search(text, k=8), leans=leans_on_history)
         goes_on = item.is_later and bool({paper.paper_id for paper in turns[-1]} & item.papers)
         if item.is_later and (not item.papers or (not goes_on and point_at(item.question, turns))):
             continue

@@ -34,7 +34,7 @@ from rag.embedding import Embedder
 from rag.errors import CitewiseError
 from rag.evidence import find_evidence
 from rag.filters import Filters
-from rag.followup import Rewriter, how_it_leans, needs_rewriting, standalone_question
+from rag.followup import Rewriter, how_it_leans, leans_on_history, needs_rewriting, standalone_question
 from rag.glossary import in_english
 from rag.judging import Judge, Verdicts, apply_verdicts, judge_support
 from rag.questions import Question, read_question
@@ -44,6 +44,7 @@ from rag.retrieval import HybridRetriever
 from rag.revising import Reviser, drop_unsupported, revise
 from rag.sampling import best_sample
 from rag.scoping import Scope, scope_question
+from rag.spelling import errors_in, respell
 from rag.steering import WIDE, steer
 
 REWRITE_SHARE = 1 / 3
@@ -106,7 +107,7 @@ def answer_question(
     until = time.monotonic() + deadline
     draft = Draft(question, question, time.perf_counter())
     try:
-        turns = papers_of_turns(history, find)
+        turns = papers_of_turns(history, find, leans=leans_on_history)
         lean = how_it_leans(question, history, found=find(question, k=WIDE) if turns else (), turns=turns)
     except CitewiseError as error:
         yield Finished(failed(draft, error, writer=writer, corpus=corpus))
@@ -130,11 +131,16 @@ def answer_question(
 
     try:
         draft.retrieved = search(asked)
+        misspelt = errors_in(draft.searched, draft.retrieved, corpus=corpus)
+        if misspelt:
+            draft.searched = respell(draft.searched, misspelt)
+            asked = read_in_scope(draft.searched, scope, own=respell(question, misspelt), corpus=corpus)
+            draft.retrieved = search(asked)
         draft.sources = find_evidence(asked, draft.retrieved, corpus=corpus, embedder=embedder)
     except CitewiseError as error:
         yield Finished(failed(draft, error, writer=writer, corpus=corpus))
         return
-    draft.notes = notes_on(asked, scope, read=len(draft.retrieved), corpus=corpus)
+    draft.notes = notes_on(asked, scope, read=len(draft.retrieved), corpus=corpus, misspelt=misspelt)
     draft.retrieve_ms = draft.milliseconds()
     yield Retrieved(draft.searched, draft.retrieved)
     if may_ask_back(asked, draft.sources, history=history):

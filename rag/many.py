@@ -53,7 +53,9 @@ _RELATION = re.compile(
     r"|focus(?:es|ed|ing)?(?: on)?|use[sd]?|using|us(?:e|ing)|investigat(?:e|es|ing)|consider(?:s|ing)?"
     r"|tackl(?:e|es|ing)"
     r"|look(?:s|ing)? at|examin(?:e|es|ing)|propos(?:e|es|ing)|present(?:s|ing)?|handl(?:e|es|ing)"
-    r"|work(?:s|ing)?(?: with| on)?|exist|related to|relevant to|an?|the|any|something|things|anything)(?=\s|$)\s*)+",
+    r"|speak(?:s|ing)? (?:of|about)|tell(?:s|ing)? (?:of|about)|treat(?:s|ing)?|say(?:s|ing)? (?:that|of)|face[sd]?"
+    r"|(?:are|is) said to(?: be)?|give|show|have|take|need|apply|work(?:s|ing)?(?: with| on)?|exist|related to"
+    r"|relevant to|an?|the|any|something|things|anything)(?=\s|$)\s*)+",
     re.IGNORECASE,
 )
 _JOINED = re.compile(r",?\s+\b(?:and/)?or\b\s+|,\s+", re.IGNORECASE)

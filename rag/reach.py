@@ -1,5 +1,6 @@
 """How far a question reaches: what is searched for, how many papers are read, who answers, what is said of it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -48,9 +49,12 @@ def writer_for(question: Question, *, prose: "Writer", rows: "Writer | None") ->
     return prose if rows is None or question.many.form == "prose" else rows
 
 
-def notes_on(question: Question, scope: Scope, *, read: int, corpus: "Corpus") -> tuple[str, ...]:
-    """What a reader should know of the search: the filters, and for lists how much of the corpus was looked at."""
-    notes = [scope.note] if scope.note else []
+def notes_on(
+    question: Question, scope: Scope, *, read: int, corpus: "Corpus", misspelt: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What a reader should know of the search: typing errors, filters, and for lists how much was looked at."""
+    notes = [f"Read {', '.join(f'“{word}” as “{meant}”' for word, meant in misspelt.items())}."] if misspelt else []
+    notes += [scope.note] if scope.note else []
     if question.lists and question.total is None:
         total = len(corpus) if scope.allowed is None else int(scope.allowed.sum())
         which = "in the corpus" if scope.allowed is None else "that pass the filters"

@@ -26,12 +26,15 @@ _RECENT = 3
 _TURNS = 8
 """Turns back that a conversation is remembered."""
 _ANSWER_CHARS = 600
+_LIKELY = 0.3
+"""What it counts, beside two scores in 0..1, that a turn names a paper, or leans back to the turn about it."""
 
 
-def papers_of_turns(history: Sequence[Turn], find: Find) -> list[tuple[Paper, ...]]:
+def papers_of_turns(history: Sequence[Turn], find: Find, *, leans: Callable[[str], bool]) -> list[tuple[Paper, ...]]:
     """The papers that each of the last turns was about: those that it tells apart, that it points at, or the nearest.
 
-    A turn whose answer says nothing of its own ("The abstract does not say.") was about what the turn before was.
+    A turn whose answer says nothing of its own ("The abstract does not say.") was about what the turn before was; so,
+    unless others are much nearer, is one whose question `leans` back, and a turn with a paper's name is about that.
     """
     turns: list[tuple[Paper, ...]] = []
     for turn in history[-_TURNS:]:
@@ -41,11 +44,23 @@ def papers_of_turns(history: Sequence[Turn], find: Find) -> list[tuple[Paper, ..
             papers = (pointed,)
         elif not papers and turns and is_general(turn.answer) and not find_names(turn.question):
             papers = turns[-1]
-        if not papers:
-            found = find(f"{turn.question} {turn.answer[:_ANSWER_CHARS]}")
-            papers = tuple(hit.paper for hit in found[:1])
+        elif len(papers) < 2:
+            before = turns[-1] if turns and leans(turn.question) else ()
+            papers = _nearest(turn, find, likely=(*papers, *before))
         turns.append(papers)
     return turns
+
+
+def _nearest(turn: Turn, find: Find, *, likely: Sequence[Paper]) -> tuple[Paper, ...]:
+    """The paper that is nearest to the words of the turn and to those of its answer alone; () where none is found."""
+    answer = turn.answer[:_ANSWER_CHARS]
+    hits = [*find(f"{turn.question} {answer}"), *(find(answer) if answer.strip() else ())]
+    scores: dict[str, float] = {}
+    for hit in hits:
+        known = _LIKELY * sum(hit.paper == paper for paper in likely)
+        scores[hit.paper.paper_id] = scores.get(hit.paper.paper_id, known) + hit.score
+    best = max(scores, key=lambda paper_id: scores[paper_id], default=None)
+    return tuple(hit.paper for hit in hits if hit.paper.paper_id == best)[:1]
 
 
 def point_at(question: str, turns: Sequence[Sequence[Paper]]) -> Paper | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag.domain import Paper, ScoredPaper, Turn
+from rag.followup import leans_on_history
 from rag.referents import papers_of_turns, point_at, referent
 from rag.steering import PRIOR, steer
 from tests.builders import paper
@@ -33,12 +34,12 @@ def test_a_turn_is_about_what_its_answer_names_or_what_is_nearest_to_it() -> Non
         Turn("What hides words?", "A mechanism so that nothing leaks."),
         Turn("Compare MILS and CoLA", "MILS captions, CoLA steers."),
     ]
-    assert ids(papers_of_turns(history, find)) == ["m", "c", "ml"]
+    assert ids(papers_of_turns(history, find, leans=leans_on_history)) == ["m", "c", "ml"]
 
 
 def test_a_turn_without_an_answer_of_its_own_was_about_what_the_one_before_was() -> None:
     history = [Turn("Which method captions?", "MILS."), Turn("Who pays for it?", "The abstract does not say.")]
-    assert ids(papers_of_turns(history, find)) == ["m", "m"]
+    assert ids(papers_of_turns(history, find, leans=leans_on_history)) == ["m", "m"]
 
 
 def test_a_turn_that_points_at_the_other_paper_was_about_that() -> None:
@@ -47,7 +48,7 @@ def test_a_turn_that_points_at_the_other_paper_was_about_that() -> None:
         Turn("Which needs no training?", "MILS."),
         Turn("And what does the other one do?", "It halves something."),
     ]
-    assert ids(papers_of_turns(history, find)) == ["ml", "m", "l"]
+    assert ids(papers_of_turns(history, find, leans=leans_on_history)) == ["ml", "m", "l"]
 
 
 @pytest.mark.parametrize(
