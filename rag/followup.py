@@ -114,7 +114,18 @@ def how_it_leans(
         return "stands alone" if find_names(question) else "returns"
     if _names_a_paper(question) or (_OPENS_ANEW.search(question) and find_names(question)):
         return "stands alone"
-    return "goes on" if turns and goes_on(bearings_of(question, found=found, turn=turns[-1])) else "stands alone"
+    if not turns or _is_foreign_to(turns[-1], question):
+        return "stands alone"
+    return "goes on" if goes_on(bearings_of(question, found=found, turn=turns[-1])) else "stands alone"
+
+
+def _is_foreign_to(turn: Sequence[Paper], question: str) -> bool:
+    """Whether the question points at nothing and has words for its subject, none of which the turn's papers have."""
+    if _REFERS.search(question) or _CONTINUES.search(question) or is_general(question):
+        return False
+    said = set(analyze(" ".join(f"{paper.title} {paper.abstract}" for paper in turn)))
+    own = set(content_terms(question))
+    return bool(own) and not own & said
 
 
 def bearings_of(question: str, *, found: Sequence[ScoredPaper], turn: Sequence[Paper]) -> Bearings:

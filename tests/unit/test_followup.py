@@ -94,3 +94,10 @@ def test_the_latest_turn_comes_first_and_old_turns_are_left_out() -> None:
 
 def test_without_history_nothing_is_added() -> None:
     assert standalone_question("What about it?", (), lean="goes on") == "What about it?"
+
+
+@pytest.mark.parametrize("question", ["What is the boiling point of ethanol?", "How tall is the Eiffel Tower?"])
+def test_a_short_question_whose_subject_the_last_papers_do_not_have_stands_alone(question: str) -> None:
+    history = (Turn("What are memory traces?", "Averages."),)
+    hits = found((OTHER, 0.1), (TRACES, 0.1))
+    assert how_it_leans(question, history, found=hits, turns=[(TRACES,)]) == "stands alone"
