@@ -88,7 +88,9 @@ def paper_from_record(record: Mapping[str, Any]) -> Cleaned:
     takes out, so that a quote stands in it byte for byte. Raises BadRecord that names the field.
     """
     repairs: set[str] = set()
-    fields = {key: _clean(record[key], key, repairs) for key in record}
+    fields = {clean_text(key, repairs): _clean(value, key, repairs) for key, value in record.items()}
+    if len(fields) < len(record):
+        raise BadRecord(None, "two fields have one name, but for characters that cannot be stored")
     title, abstract = _text(fields, "title") or "", _abstract(fields)
     paper = Paper(
         paper_id=_paper_id(fields) or content_id(title, abstract),
