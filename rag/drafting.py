@@ -112,6 +112,7 @@ def _verdict_on(sentence: CitedSentence, cited: Sequence[Paper], *, corpus: Corp
         abstracts=[paper.abstract for paper in cited],
         idf=corpus.keyword.idf,
         known=[text for paper in cited for text in (paper.title, *paper.authors, str(paper.year or ""))],
+        labelled=bool(sentence.label),
     )
 
 

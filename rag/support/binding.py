@@ -1,11 +1,12 @@
-"""A sentence that cites several abstracts: whether each of its clauses is said by one of them, about the same thing."""
+"""Whether the parts of a sentence belong together in its evidence: numbers with what they count, clauses with names."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rag.support.contradictions import Finding
-from rag.support.coverage import Coverage, Idf, cover
-from rag.support.text import SentenceView, view_sentence
+from rag.support.coverage import Coverage, Idf, cover, match
+from rag.support.quantities import is_count
+from rag.support.text import SentenceView, Token, view_sentence, view_tokens
 
 _CLAUSES = re.compile(r"[;:]\s|,?\s(?:while|whereas|but|although|and)\s", re.IGNORECASE)
 _MIN_UNITS = 4
@@ -13,6 +14,7 @@ _MARGIN = 0.3
 """How much more of a clause another abstract must say than the one that has its name."""
 _SAID = 0.5
 _LIST_REACH = 3
+_COUNT_REACH = 5
 
 
 def clauses(sentence: str) -> tuple[str, ...]:
@@ -47,12 +49,68 @@ def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceVie
             yield Finding("mixed", f"the cited abstract with {claim.units[subject].surface} says something else of it")
 
 
-def _rest(coverage: Coverage) -> float:
-    """The share of a clause's weight, without its names, that an abstract says."""
+def find_unbound_numbers(
+    parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceView]], idf: Idf
+) -> Iterator[Finding]:
+    """Figures that the cited abstracts have of other things only.
+
+    Such a figure stands in an abstract that says much less of the clause than another one does, or counts other things:
+    "3 questions" where the evidence has "the three kinds of data".
+    """
+    for part in parts:
+        claim = view_sentence(part)
+        coverages = [cover(claim, sentences, idf=idf) for sentences in abstracts]
+        rests = [_rest(coverage, without=_is_figure) for coverage in coverages]
+        for index, token in enumerate(claim.tokens):
+            if not _is_figure(token):
+                continue
+            unit = sum(other.is_unit for other in claim.tokens[:index])
+            holding = [coverage.found[unit] >= _SAID for coverage in coverages]
+            own = max((rest for rest, holds in zip(rests, holding, strict=True) if holds), default=0.0)
+            other = max((rest for rest, holds in zip(rests, holding, strict=True) if not holds), default=0.0)
+            if any(holding) and other >= own + _MARGIN:
+                yield Finding("number", f"{token.surface} is said of something else only")
+            elif things := _counts_others(index, claim, coverages):
+                yield Finding("number", f"{token.surface} is said of something else than '{things}'")
+
+
+def _counts_others(index: int, claim: SentenceView, coverages: Sequence[Coverage]) -> str:
+    """The word for what a small whole number counts, where the evidence counts other things with it; else ""."""
+    token, following = claim.tokens[index], claim.tokens[index + 1 : index + 1 + _LIST_REACH]
+    if not is_count(token.quantity) or not following or not _is_counted(following[0]):
+        return ""
+    counted = [other for other in following if other.is_content]
+    near = [view for coverage in coverages for sentence in coverage.sentences for view in _around(token, sentence)]
+    if not near or any(match(other, view) for view in near for other in counted):
+        return ""
+    return following[0].surface
+
+
+def _is_counted(token: Token) -> bool:
+    return token.is_content and token.surface.islower()
+
+
+def _around(token: Token, sentence: SentenceView) -> Iterator[SentenceView]:
+    """What stands near each place of a number."""
+    for place, other in enumerate(sentence.tokens):
+        if token.quantity and other.quantity and token.quantity.matches(other.quantity):
+            yield view_tokens(sentence.tokens[max(0, place - _COUNT_REACH) : place + 1 + _COUNT_REACH])
+
+
+def _is_figure(token: Token) -> bool:
+    return token.surface[0].isdigit()
+
+
+def _is_named(token: Token) -> bool:
+    return token.is_name
+
+
+def _rest(coverage: Coverage, *, without: Callable[[Token], bool] = _is_named) -> float:
+    """The share of a clause's weight that an abstract says, `without` tokens left out."""
     pairs = [
         (weight, found)
         for token, weight, found in zip(coverage.claim.units, coverage.weights, coverage.found, strict=True)
-        if not token.is_name
+        if not without(token)
     ]
     total = sum(weight for weight, _ in pairs)
     return sum(weight * found for weight, found in pairs) / total if total else 0.0

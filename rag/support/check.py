@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.domain import Span, Support
-from rag.support.binding import clauses, find_mixed
+from rag.support.binding import clauses, find_mixed, find_unbound_numbers
 from rag.support.contradictions import ENOUGH, MISSING, Finding, find_contradictions, find_missing
 from rag.support.coverage import Coverage, Idf, cover, default_idf
 from rag.support.features import measure
 from rag.support.language import is_foreign
 from rag.support.meta import needs_no_support
 from rag.support.model import load_model, probability
+from rag.support.overreach import find_overreach
 from rag.support.text import SentenceView, tokenize, view_sentence, view_sentences
 from rag.textnorm import contains_verbatim, quotations
 
@@ -37,12 +38,14 @@ def check_support(
     abstracts: Sequence[str],
     idf: Callable[[str], float] | None = None,
     known: Sequence[str] = (),
+    labelled: bool = False,
 ) -> Verdict:
     """Checks a sentence of an answer, without its markers, against the abstracts that it cites.
 
     `idf` weighs an index term by its rarity (`KeywordIndex.idf`); without it all but the commonest words of abstracts
     count alike. `known` is what else is known of the papers (titles, authors, years): words and numbers found in it
-    need no support. A sentence in another language than the abstracts is "partly" supported at best.
+    need no support. A word or number alone says something only where it is `labelled`, as a cell is by its row and
+    column. A sentence in another language than the abstracts is "partly" supported at best.
     """
     verbatim = _is_verbatim(sentence, abstracts)
     if not verbatim and needs_no_support(sentence):
@@ -63,7 +66,8 @@ def check_support(
     measured = measure(coverage, findings)
     model = load_model()
     full, related = probability(model.full, measured), probability(model.related, measured)
-    support = _judge(findings, claim, all_of_it=full >= model.supported_from, related=related >= model.related_from)
+    all_of_it = full >= model.supported_from and (labelled or not _is_bare(claim))
+    support = _judge(findings, claim, all_of_it=all_of_it, related=related >= model.related_from)
     reason = _reason(support, findings, coverage)
     # What the words alone do not show must show in the score: one number or "not" can make a sentence false.
     score = full * _FACTORS[support]
@@ -118,13 +122,16 @@ def _find(
     for quote in quotations(sentence):
         if not any(contains_verbatim(text, quote=quote) for text in abstracts):
             findings.append(Finding("quotation", "the quotation is not in the cited abstract"))
+    findings += find_overreach(coverage, cited=len(abstracts))
     if len(abstracts) == 1:
-        return [*findings, *find_contradictions(coverage)]
+        unbound = find_unbound_numbers([sentence], abstracts=views, idf=idf)
+        return [*findings, *unbound, *find_contradictions(coverage)]
     parts = clauses(sentence)
     for part in parts:
         part_coverage = coverage if part == sentence else cover(view_sentence(part), coverage.sentences, idf=idf)
         findings += find_contradictions(part_coverage)
-    return [*findings, *find_mixed(parts, abstracts=views, idf=idf)]
+    mixed = find_mixed(parts, abstracts=views, idf=idf)
+    return [*findings, *mixed, *find_unbound_numbers(parts, abstracts=views, idf=idf)]
 
 
 def _judge_by_names(coverage: Coverage, evidence: tuple[tuple[Span, ...], ...]) -> Verdict:
@@ -149,12 +156,19 @@ def _judge(findings: Sequence[Finding], claim: SentenceView, *, all_of_it: bool,
     return "partly" if kinds or not all_of_it else "supported"
 
 
+def _is_bare(claim: SentenceView) -> bool:
+    """Whether it is one word or number, or none, and so says nothing of it."""
+    return len(claim.units) <= 1
+
+
 def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage) -> str:
     if support == "supported":
         return "its words are in the cited abstract"
     contradicting = [finding for finding in findings if finding.kind not in MISSING]
     if contradicting or findings:
         return (contradicting or findings)[0].reason
+    if support == "partly" and _is_bare(coverage.claim):
+        return "it is a word or a number alone, and says nothing of it"
     missing = sorted(
         (-weight, token.surface)
         for token, weight, found in zip(coverage.claim.units, coverage.weights, coverage.found, strict=True)

@@ -5,15 +5,18 @@ from itertools import combinations, permutations
 from typing import Literal, NamedTuple
 
 from rag.support.coverage import Coverage
-from rag.support.quantities import Quantity
+from rag.support.quantities import Quantity, is_count
 from rag.support.text import SentenceView, Token
-from rag.support.wordlists import COMPARISONS, DIRECTIONS, NEGATIONS, OPPOSITES
+from rag.support.wordlists import COMPARISONS, DIRECTIONS, NEGATIONS, OPPOSITES, REPLACED
 
 Kind = Literal[
     "number",
     "name",
     "only",
+    "both",
+    "relation",
     "count",
+    "freed",
     "negation",
     "opposite",
     "direction",
@@ -22,7 +25,7 @@ Kind = Literal[
     "mixed",
     "quotation",
 ]
-MISSING: frozenset[Kind] = frozenset({"number", "name", "only"})
+MISSING: frozenset[Kind] = frozenset({"number", "name", "only", "both", "relation"})
 """Kinds that say that something is missing; the others contradict."""
 
 
@@ -35,13 +38,12 @@ class Finding(NamedTuple):
 
 ENOUGH = 0.5
 """Share of a claim that a sentence must say before it can contradict the rest."""
-_SMALL = 20
 _NOUN_REACH = 3
 
 
 def find_missing(coverage: Coverage) -> tuple[Finding, ...]:
     """Numbers and names of a claim that no sentence has."""
-    return (*_missing_numbers_and_names(coverage), *_only(coverage))
+    return tuple(_missing_numbers_and_names(coverage))
 
 
 def find_contradictions(coverage: Coverage) -> tuple[Finding, ...]:
@@ -73,29 +75,33 @@ def _other_counts(claim: SentenceView, sentences: Sequence[SentenceView]) -> Ite
             for other, other_nouns in _counted(sentence)
             if nouns & other_nouns
         ]
-        if others and not any(quantity.value == other.value for other, _ in others):
+        if others and not any(quantity.matches(other) for other, _ in others):
             yield Finding("count", _instead(others[0][0].surface, quantity.surface))
 
 
 def _counted(sentence: SentenceView) -> Iterator[tuple[Quantity, frozenset[str]]]:
     for index, token in enumerate(sentence.tokens):
         quantity = token.quantity
-        if quantity and quantity.unit == "plain" and quantity.value <= _SMALL and quantity.decimals == 0:
+        if quantity and (quantity.magnitude or is_count(quantity)):
             following = sentence.tokens[index + 1 : index + 1 + _NOUN_REACH]
             yield quantity, frozenset(term for token in following if token.is_content for term in token.terms[:1])
 
 
-def _only(coverage: Coverage) -> Iterator[Finding]:
-    """ "only A" where the evidence has A without an "only"."""
-    words = [token.lower for token in coverage.claim.tokens]
-    for previous, word in zip(["", *words], words, strict=False):
-        if word in _EXCLUSIVE and previous != "not":
-            if not any(sentence.words & _EXCLUSIVE for sentence in coverage.sentences):
-                yield Finding("only", f"the cited abstract does not say '{word}'")
-            return
+def _freed(claim: SentenceView, evidence: SentenceView) -> str | None:
+    """ "was trained" where the evidence has "training-free" or "training free"."""
+    own = {term for term, _ in _freed_terms(claim)}
+    for term, surface in _freed_terms(evidence):
+        places = [claim.tokens[index] for index in claim.places.get(term, ())]
+        if term not in own and places and not any(token.negated for token in places):
+            return f"the cited abstract says '{surface}'"
+    return None
 
 
-_EXCLUSIVE = frozenset({"only", "solely", "exclusively", "merely", "just", "sole", "alone", "purely", "exclusive"})
+def _freed_terms(sentence: SentenceView) -> Iterator[tuple[str, str]]:
+    """The terms of the words in "-free", and these words."""
+    for token in sentence.tokens:
+        if token.lower.endswith("-free"):
+            yield from ((term, token.surface) for term in token.terms[1:] if term != "free")
 
 
 def _denied(claim: SentenceView, evidence: SentenceView) -> str | None:
@@ -105,9 +111,13 @@ def _denied(claim: SentenceView, evidence: SentenceView) -> str | None:
     """
     reach = _ANY if claim.denies != evidence.denies else 1
     for denying, other in ((claim, evidence), (evidence, claim)):
-        cue = "not"
+        cue, previous = "not", ""
         for token in denying.tokens:
-            cue = token.lower if token.lower in NEGATIONS else cue
+            if (previous, token.lower) in REPLACED:
+                cue = f"{previous} {token.lower}"
+            elif token.lower in NEGATIONS:
+                cue = token.lower
+            previous = token.lower
             if 0 < token.negated <= reach and token.is_content and _affirms(other, token):
                 if denying is claim:
                     return f"the cited abstract says '{token.surface}' without '{cue}'"
@@ -229,6 +239,7 @@ def _place_of(quantity: Quantity, sentence: SentenceView) -> int | None:
 
 
 _CHECKS: dict[Kind, Callable[[SentenceView, SentenceView], str | None]] = {
+    "freed": _freed,
     "negation": _denied,
     "opposite": _opposite,
     "direction": _other_direction,

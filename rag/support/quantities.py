@@ -21,6 +21,8 @@ _ONES = (
 _WORDS: dict[str, tuple[float, Unit]] = {word: (float(value), "plain") for value, word in enumerate(_ONES)}
 _WORDS |= {"single": (1, "plain"), "both": (2, "plain"), "dozen": (12, "plain"), "thirty": (30, "plain")}
 _WORDS |= {"forty": (40, "plain"), "fifty": (50, "plain"), "hundred": (100, "plain")}
+_VAGUE = {"dozens": 1, "hundreds": 2, "thousands": 3, "millions": 6, "billions": 9, "trillions": 12}
+_WORDS |= {word: (10.0**power, "plain") for word, power in _VAGUE.items()}
 _WORDS |= dict.fromkeys(("half", "halves", "halved", "halving"), (50.0, "percent"))
 _WORDS |= dict.fromkeys(("twice", "double", "doubles", "doubled", "twofold"), (2.0, "times"))
 _WORDS |= dict.fromkeys(("triple", "triples", "tripled", "threefold"), (3.0, "times"))
@@ -40,11 +42,20 @@ class Quantity:
     decimals: int
     spelled: bool
 
+    @property
+    def magnitude(self) -> int | None:
+        """The power of ten of a word for many, "millions": 6; None for a number."""
+        return _VAGUE.get(self.surface.lower())
+
     def matches(self, other: "Quantity") -> bool:
         """Whether `other`, of the evidence, says the same: equal, or equal when rounded to this one's decimals.
 
-        A number without a unit matches one with any.
+        A number without a unit matches one with any, and "millions" any number of millions, but not the reverse.
         """
+        if self.magnitude is not None:
+            return other.unit != "percent" and _order(self.value) == _order(other.value)
+        if other.magnitude is not None:
+            return False
         if self.unit != other.unit and "plain" not in (self.unit, other.unit):
             return False
         if abs(self.value - other.value) <= 1e-9 * max(abs(self.value), 1.0):
@@ -53,6 +64,23 @@ class Quantity:
         return (
             digits >= _ROUNDS_TO and other.decimals > self.decimals and round(other.value, self.decimals) == self.value
         )
+
+
+_SMALL = 20
+
+
+def is_count(quantity: Quantity | None) -> bool:
+    """Whether it is a small whole number, as things are counted with."""
+    return (
+        quantity is not None
+        and (quantity.unit, quantity.decimals, quantity.magnitude) == ("plain", 0, None)
+        and quantity.value <= _SMALL
+    )
+
+
+def _order(value: float) -> int:
+    """The power of ten that a word for so many has: 6 for 2,500,000, 3 for 40,000."""
+    return max((power for power in _VAGUE.values() if 10.0**power <= value), default=0)
 
 
 def read_quantity(text: str, start: int) -> tuple[Quantity, int] | None:

@@ -1,6 +1,7 @@
 """Sentences as the support check sees them: tokens with their terms, names, numbers, negation and direction."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -9,10 +10,14 @@ from rag.domain import Span
 from rag.keyword.analysis import analyze
 from rag.sentences import split_sentences
 from rag.support.quantities import Quantity, read_quantity, spelled_quantity
-from rag.support.wordlists import DIRECTIONS, META, NEGATIONS, NOT_NEGATING, SYNONYMS
+from rag.support.wordlists import DIRECTIONS, META, NEGATIONS, NOT_NEGATING, REPLACED, SYNONYMS
 from rag.textnorm import normalize
 
 _WORD = re.compile(r"[^\W\d_]\w*(?:[-'./@+]\w+)*|\d+(?:[-.]?\w+)*|[;:,.!?()]")
+_FREE = re.compile(
+    r"\b(?!\w+ly |that |with |from |made |more |some |come |comes |offer |offers )(\w{4,}) free\b(?! of| from)"
+)
+"""What is written apart and meant as one: "training free"."""
 _CLAUSE_END = frozenset(";:,.!?()")
 _NEGATION_REACH, _DIRECTION_REACH = 3, 3
 
@@ -39,8 +44,9 @@ class Token(NamedTuple):
 
     @property
     def is_unit(self) -> bool:
-        """Whether evidence must say it: a content word, a name, or a number in figures."""
-        return self.is_content or (self.quantity is not None and not self.quantity.spelled)
+        """Whether evidence must say it: a content word, a name, a number in figures, or "millions"."""
+        quantity = self.quantity
+        return self.is_content or (quantity is not None and (not quantity.spelled or quantity.magnitude is not None))
 
 
 @dataclass(frozen=True)
@@ -129,12 +135,18 @@ def view_sentence(sentence: str) -> SentenceView:
     return SentenceView(Span(0, len(sentence)), tokenize(sentence))
 
 
+def view_tokens(tokens: Sequence[Token]) -> SentenceView:
+    """A part of a sentence, which stands nowhere by itself."""
+    return SentenceView(Span(0, 0), tuple(tokens))
+
+
 def tokenize(sentence: str) -> tuple[Token, ...]:
     """The tokens of a sentence in order, its function words and numbers among them."""
-    clean = normalize(sentence)
+    clean = _FREE.sub(r"\1-free", normalize(sentence))
     tokens: list[Token] = []
     negation = direction = 0  # how many words of reach are left
     sign = 0
+    previous = ""
     position = 0
     while match := _WORD.search(clean, position):
         surface, position = match.group(), match.end()
@@ -157,7 +169,7 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
         tokens.append(Token(surface, lower, terms, is_name, quantity, negated, bound))
         if lower in NOT_NEGATING:
             negation = 0
-        elif lower in NEGATIONS or lower.endswith("n't"):
+        elif lower in NEGATIONS or lower.endswith("n't") or (previous, lower) in REPLACED:
             negation = _NEGATION_REACH
         else:
             negation -= bool(terms)
@@ -165,6 +177,7 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
             sign, direction = own_sign, _DIRECTION_REACH
         else:
             direction -= bool(terms)
+        previous = lower
     return tuple(tokens)
 
 

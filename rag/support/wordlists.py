@@ -8,6 +8,8 @@ NEGATIONS = frozenset(
 )
 NOT_NEGATING = frozenset("only just merely necessarily matter longer solely".split())
 """Words before which "not" and "no" deny nothing of what follows."""
+REPLACED = frozenset({("rather", "than"), ("instead", "of"), ("opposed", "to")})
+"""Pairs of words that deny what follows: "events rather than frames"."""
 _UP = (
     "increase increases increased increasing improve improves improved improving improvement improvements raise raises "
     "raised raising enhance enhances enhanced enhancing boost boosts boosted boosting gain gains higher greater more "

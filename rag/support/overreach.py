@@ -1,0 +1,90 @@
+"""Where a sentence goes further than its evidence: only, every, usually, both, the impact of something else."""
+
+from collections.abc import Iterator, Sequence
+
+from rag.support.contradictions import Finding
+from rag.support.coverage import Coverage, match
+from rag.support.text import SentenceView, Token, view_tokens
+
+_EXCLUSIVE = frozenset({"only", "solely", "exclusively", "merely", "just", "sole", "alone", "purely", "exclusive"})
+_UNIVERSAL = frozenset(
+    "every each all any always never everywhere everything universally invariably entire entirely whole completely "
+    "fully consistently no none throughout across arbitrary".split()
+)
+_USUAL = frozenset(
+    "usually often typically frequently commonly generally normally mostly mainly largely regularly most many "
+    "sometimes general typical common usual traditionally traditional".split()
+)
+_BOUNDED = (
+    (frozenset({"every", "always", "never", "invariably"}), _UNIVERSAL),
+    (frozenset({"usually", "mostly", "frequently"}), _USUAL | _UNIVERSAL),
+)
+"""Words that say how far a sentence goes, and those of its best evidence that go as far."""
+_RELATIONS = frozenset({"impact", "impacts", "effect", "effects", "influence", "role", "roles"})
+_LINKS = frozenset({"of", "and", "or", "the", "a", "an", "its", "their", "our", "both", "such"})
+_MOST_OBJECTS, _PAIR_REACH = 5, 5
+
+
+def find_overreach(coverage: Coverage, *, cited: int) -> Iterator[Finding]:
+    """What a claim adds to its evidence of `cited` abstracts that words alone do not show."""
+    yield from _unbounded(coverage)
+    yield from _unnamed_two(coverage, cited=cited)
+    yield from _other_relations(coverage)
+
+
+def _unbounded(coverage: Coverage) -> Iterator[Finding]:
+    """ "only A" where the evidence has A without an "only"; "always" where the best evidence is not as sure."""
+    best = [coverage.sentences[index] for index in coverage.window[:1]]
+    words = [token.lower for token in coverage.claim.tokens]
+    for previous, word in zip(["", *words], words, strict=False):
+        exclusive = word in _EXCLUSIVE and not any(s.words & _EXCLUSIVE for s in coverage.sentences)
+        wide = any(word in words and not any(s.words & as_far for s in best) for words, as_far in _BOUNDED)
+        if previous != "not" and (exclusive or wide):
+            yield Finding("only", f"the cited abstract does not say '{word}'")
+            return
+
+
+def _unnamed_two(coverage: Coverage, *, cited: int) -> Iterator[Finding]:
+    """ "Both produce sharp images" of one abstract that speaks of no such two."""
+    tokens = coverage.claim.tokens
+    opens = bool(tokens) and tokens[0].lower == "both"
+    if not opens or cited > 1 or "and" in {token.lower for token in tokens}:
+        return
+    pair = [token for token in tokens[1 : 1 + _PAIR_REACH] if token.is_content]
+    near = [view for sentence in coverage.sentences for view in _behind_pairs(sentence)]
+    if not any(match(token, view) for token in pair for view in near):
+        yield Finding("both", "it speaks of two, and the cited abstract of one")
+
+
+def _behind_pairs(sentence: SentenceView) -> Iterator[SentenceView]:
+    for index, token in enumerate(sentence.tokens):
+        if token.lower in {"both", "two"}:
+            yield view_tokens(sentence.tokens[index + 1 : index + 1 + _PAIR_REACH])
+
+
+def _other_relations(coverage: Coverage) -> Iterator[Finding]:
+    """ "the impact of A" where the evidence has the impact of B alone."""
+    for relation, objects in _relations(coverage.claim):
+        theirs = [o for sentence in coverage.sentences for r, o in _relations(sentence) if r[:4] == relation[:4]]
+        if objects and theirs and not any(_shares(objects, other) for other in theirs):
+            yield Finding("relation", f"the cited abstract speaks of the {relation} of something else")
+            return
+
+
+def _relations(sentence: SentenceView) -> Iterator[tuple[str, Sequence[Token]]]:
+    """Each "impact of ..." and the content words behind it, up to the next other word."""
+    tokens = sentence.tokens
+    for index, token in enumerate(tokens[:-1]):
+        if token.lower in _RELATIONS and tokens[index + 1].lower == "of":
+            objects: list[Token] = []
+            for following in tokens[index + 2 :]:
+                if following.is_content:
+                    objects.append(following)
+                elif following.lower not in _LINKS or len(objects) >= _MOST_OBJECTS:
+                    break
+            yield token.lower, objects
+
+
+def _shares(objects: Sequence[Token], others: Sequence[Token]) -> bool:
+    view = view_tokens(others)
+    return any(match(token, view) > 0 for token in objects)

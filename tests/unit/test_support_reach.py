@@ -1,0 +1,63 @@
+"""Sentences in the abstracts' own words that go further than the abstracts: numbers, scope, other things' impact."""
+
+import pytest
+
+from rag.support import check_support
+
+COMPRESSION = (
+    "We train transformers with relatively small sizes (millions of parameters) on 165GB of text, image, or audio data "
+    "and all combinations of the three. They outperform standard compression algorithms. We conduct extensive "
+    "ablations and sweeps to study the impact of model and dataset scale on compression."
+)
+EVENTS = (
+    "Event cameras capture brightness changes as asynchronous events rather than traditional intensity frames. We "
+    "propose EvFocus, a training free network that reconstructs sharp images. Experiments on both simulated and real "
+    "datasets show its robustness for certain blur sizes."
+)
+
+
+@pytest.mark.parametrize(
+    ("abstract", "sentence", "support", "reason"),
+    [
+        (COMPRESSION, "Transformers with billions of parameters outperform standard compression algorithms.",
+         "unsupported",
+         "the cited abstract says 'millions', not 'billions'"),
+        (COMPRESSION, "Transformers with millions of parameters outperform standard algorithms.", "supported",
+         "words"),
+        (COMPRESSION, "Transformers with 7 million parameters outperform standard algorithms.", "unsupported",
+         "7 million is not in the cited abstract"),
+        (COMPRESSION, "The transformers outperform standard compression algorithms after 3 sweeps.", "unsupported",
+         "3 is said of something else than 'sweeps'"),
+        (COMPRESSION, "The transformers are trained on 3 combinations of data.", "supported", "words"),
+        (COMPRESSION, "The impact of ablations and sweeps on compression is studied.", "partly",
+         "speaks of the impact of something else"),
+        (COMPRESSION, "The impact of dataset scale on compression is studied.", "supported", "words"),
+        (COMPRESSION, "Transformers always outperform standard compression algorithms.", "partly",
+         "does not say 'always'"),
+        (COMPRESSION, "165GB", "partly", "it is a word or a number alone"),
+        (EVENTS, "Event cameras capture brightness changes as intensity frames.", "unsupported",
+         "the cited abstract says 'rather than intensity'"),
+        (EVENTS, "Event cameras capture brightness changes as events instead of intensity frames.", "supported",
+         "words"),
+        (EVENTS, "EvFocus was trained to reconstruct sharp images.", "unsupported",
+         "the cited abstract says 'training-free'"),
+        (EVENTS, "EvFocus reconstructs sharp images without training.", "supported", "words"),
+        (EVENTS, "Both reconstruct sharp images.", "partly", "it speaks of two, and the cited abstract of one"),
+        (EVENTS, "Both datasets show its robustness.", "supported", "words"),
+    ],
+)  # fmt: skip
+def test_a_sentence_made_of_the_abstract_s_words_says_no_more_than_the_abstract(
+    abstract: str, sentence: str, support: str, reason: str
+) -> None:
+    verdict = check_support(sentence, abstracts=[abstract])
+    assert (verdict.support, reason in verdict.reason) == (support, True), verdict
+
+
+def test_a_number_counts_only_where_the_abstract_that_has_it_speaks_of_the_same() -> None:
+    sentence = "EvFocus reconstructs sharp images with 165GB of data."
+    verdict = check_support(sentence, abstracts=[EVENTS, COMPRESSION])
+    assert (verdict.support, "165GB is said of something else" in verdict.reason) == ("partly", True), verdict
+
+
+def test_a_number_alone_is_supported_where_a_table_says_of_what() -> None:
+    assert check_support("165GB", abstracts=[COMPRESSION], labelled=True).support == "supported"
