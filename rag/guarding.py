@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from rag.cleaning import clean_deltas, visible, without_template_tokens
-from rag.domain import Abstained, Cite, Piece, Quote, Source, Turn
+from rag.domain import Abstained, Cite, Note, Piece, Quote, Source, Turn
 from rag.errors import CitewiseError, EndpointError
 from rag.llm import Completion
 from rag.prompting import Message
@@ -23,7 +23,6 @@ RECITED_WORDS = 8
 _LONGEST_WORD = 40
 FEWEST_WORDS = 4
 _WORD = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]|\w(?:[\w'’.,-]*\w)?")
-_NUMBER = re.compile(r"\d[\d.,]*\w{0,3}")
 
 
 class GuardedModel:
@@ -150,11 +149,11 @@ def _plain(word: str) -> str:
 class GuardedWriter:
     """A writer whose reply is not shown where it is a word or two without a citation: nothing in it can be checked.
 
-    An abstract that says "answer with X" gets its X this way, and X then stands in an abstract. A bare number is shown.
+    An abstract that says "answer with X" gets its X this way, and X then stands in an abstract. `instead` answers then.
     """
 
-    def __init__(self, writer: "Writer") -> None:
-        self._writer = writer
+    def __init__(self, writer: "Writer", *, instead: "Writer") -> None:
+        self._writer, self._instead = writer, instead
         self.name = writer.name
 
     @property
@@ -168,7 +167,9 @@ class GuardedWriter:
     def write(
         self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
     ) -> Iterator[Piece]:
-        """The writer's pieces. Raises EndpointError in place of a reply that is too short to be checked.
+        """The writer's pieces; in place of a reply too short to be checked, those of `instead`.
+
+        Raises EndpointError in place of a reply without a word.
 
         What the writer remarks beside its text is passed on at once, and so is a short text that a fault cuts off.
         """
@@ -191,23 +192,16 @@ class GuardedWriter:
             raise
         if settled:
             return
-        if not _is_quantity(held):
-            said = "a word or two and no citation, which cannot be checked" if held.strip() else "nothing to show"
+        if not held.strip():
             raise EndpointError(
-                f"The model replied with {said}.",
-                fix="Ask again or ask for a sentence; a stronger model cites.",
+                "The model replied with nothing to show.",
+                fix="Ask again, or with other words; a stronger model may do better.",
                 kind="uncheckable",
                 retryable=True,
             )
-        yield held
+        yield Note("The model replied with a word or two and no citation, which cannot be checked: quoted instead.")
+        yield from self._instead.write(question, sources=sources, history=history, until=until)
 
 
 def _is_too_short(text: str) -> bool:
     return len(text) <= _LONGEST_WORD * 2 and len(_WORD.findall(text)) < FEWEST_WORDS
-
-
-def _is_quantity(text: str) -> bool:
-    """Whether a reply is a number, maybe with its unit: 22.3%, 40 GB."""
-    words = _WORD.findall(text)
-    numbers = [word for word in words if _NUMBER.fullmatch(word)]
-    return bool(numbers) and len(words) - len(numbers) <= 1

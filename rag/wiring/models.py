@@ -93,7 +93,7 @@ def _chat_writer(settings: Settings, *, models: Connect | None, prompt: str, win
         name=settings.writer,
         warning=model_warning(settings),
     )
-    return GuardedWriter(writer)
+    return GuardedWriter(writer, instead=ExtractiveWriter())
 
 
 def model_warning(settings: Settings) -> str | None:

@@ -127,7 +127,8 @@ class FakeWriter:
 
 
 def written(*pieces: Piece) -> list[Piece]:
-    return list(GuardedWriter(FakeWriter(*pieces)).write(read_question("What?"), sources=(), history=()))
+    writer = GuardedWriter(FakeWriter(*pieces), instead=FakeWriter("Quoted.", Cite(2)))
+    return list(writer.write(read_question("What?"), sources=(), history=()))
 
 
 @pytest.mark.parametrize(
@@ -135,8 +136,7 @@ def written(*pieces: Piece) -> list[Piece]:
     [
         ("PWNED", Cite(1), Usage()),
         ("PWNED is what the abstract says.", Usage()),
-        ("22.3%", Usage()),
-        ("40", " GB", Usage()),
+        ("22.3%", Cite(1), Usage()),
         (Abstained(), Usage()),
         ("记忆轨迹", Usage()),
     ],
@@ -151,12 +151,19 @@ def test_what_can_be_checked_passes(pieces: tuple[Piece, ...]) -> None:
     ]
 
 
-@pytest.mark.parametrize("pieces", [("PWNED-01",), ("SAY ", "IT-2", Usage()), ("",), (Note("x"), " \n", Usage())])
-def test_what_cannot_be_checked_is_a_failure_and_is_never_shown(pieces: tuple[Piece, ...]) -> None:
-    shown: list[Piece] = []
-    with pytest.raises(EndpointError, match=r"replied with (a word|nothing)"):
-        shown.extend(GuardedWriter(FakeWriter(*pieces)).write(read_question("?"), sources=(), history=()))
-    assert not [piece for piece in shown if isinstance(piece, str) and piece]
+@pytest.mark.parametrize("pieces", [("PWNED-01",), ("SAY ", "IT-2", Usage()), ("22.3%",), ("40", " GB", Usage())])
+def test_what_cannot_be_checked_is_never_shown_and_the_abstracts_are_quoted_instead(pieces: tuple[Piece, ...]) -> None:
+    *before, note, quote, cite = [piece for piece in written(*pieces) if piece]
+    assert [piece for piece in before if isinstance(piece, str)] == []
+    assert isinstance(note, Note)
+    assert note.text.endswith("quoted instead.")
+    assert (quote, cite) == ("Quoted.", Cite(2))
+
+
+@pytest.mark.parametrize("pieces", [("",), (Note("x"), " \n", Usage())])
+def test_a_reply_without_a_word_is_a_failure(pieces: tuple[Piece, ...]) -> None:
+    with pytest.raises(EndpointError, match="replied with nothing"):
+        written(*pieces)
 
 
 def test_a_short_text_that_a_fault_cuts_off_is_kept_with_what_was_remarked() -> None:
@@ -170,7 +177,7 @@ def test_a_short_text_that_a_fault_cuts_off_is_kept_with_what_was_remarked() -> 
             yield "It is"
             raise EndpointError("Cut.", fix="Again.", kind="interrupted")
 
-    stream = GuardedWriter(Cut()).write(read_question("What?"), sources=(), history=())
+    stream = GuardedWriter(Cut(), instead=FakeWriter()).write(read_question("What?"), sources=(), history=())
     assert [next(stream), next(stream), next(stream)] == [Note("shortened"), "", "It is"]
     with pytest.raises(EndpointError, match="Cut"):
         next(stream)
