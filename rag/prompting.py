@@ -22,6 +22,7 @@ PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "brief": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
     "cases": {"system": frozenset({"fence"}), "user": frozenset({"fence", "source"})},
     "judge": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "sentences"})},
+    "propose": {"system": frozenset({"fence"}), "user": frozenset({"fence", "tuned", "history", "faults"})},
     "revise": {
         "system": frozenset({"fence"}),
         "user": frozenset({"fence", "sources", "question", "answer", "faults"}),
@@ -31,7 +32,7 @@ PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
 }
 """The prompts there are, and what each of their files must hold. "brief" is "answer" for local models: they read slowly
 and do not follow rules, so that it leaves citing to the check."""
-IN_USE = dict.fromkeys(("answer", "brief", "cases", "judge", "revise", "rows", "standalone"), "v1")
+IN_USE = dict.fromkeys(("answer", "brief", "cases", "judge", "propose", "revise", "rows", "standalone"), "v1")
 """The version of each prompt that citewise sends."""
 RESERVE = 0.15
 """Share of the window that stays empty, as other models' tokens differ from ours by up to this much."""
@@ -161,6 +162,11 @@ def fill_judge_prompt(
 def fill_cases_prompt(prompt: Prompt, *, paper: Paper) -> tuple[Message, ...]:
     """The messages that ask for test questions about a paper."""
     return _messages(prompt, fence=_new_fence(), source=format_source(Source(1, paper, ())))
+
+
+def fill_propose_prompt(prompt: Prompt, *, tuned: str, history: str, faults: str) -> tuple[Message, ...]:
+    """The messages that ask for a better text than `tuned`."""
+    return _messages(prompt, fence=_new_fence(), tuned=tuned, history=history, faults=faults)
 
 
 def fill_standalone_prompt(prompt: Prompt, *, question: str, history: Sequence[Turn], budget: int) -> FilledPrompt:
