@@ -9,6 +9,7 @@ from evals.cases.schema import AnyItem
 from evals.cases.suites import Suite
 from evals.optimizing.proposing import Attempt, Proposal, faults_of
 from evals.optimizing.splits import split
+from evals.report.comparing import render_comparison
 from evals.results.comparison import Comparison, compare
 from evals.results.loading import Results, headline
 from evals.running.errors import RunError
@@ -18,8 +19,7 @@ from evals.scoring import PRIMARIES
 from evals.statistics.clusters import sum_up
 from rag.prompting import Prompt, prompt_versions
 
-TUNED = ("answer", "brief", "revise", "standalone")
-"""The prompts that an answer is made by."""
+COMPARISON = "comparison.html"
 CANDIDATES = 3
 """So many of the best on the tuning part are compared on the second."""
 Ask = Callable[[Suite, Prompt], RunFolder]
@@ -102,15 +102,16 @@ def objective(results: Results) -> float:
     return sum(means) / len(means)
 
 
-def keep_prompt(prompt: Prompt, folder: Path) -> str:
-    """Writes the prompt as the next version below `folder`, and returns "name/version"."""
+def keep_prompt(prompt: Prompt, folder: Path, *, comparison: Comparison) -> str:
+    """Writes the prompt as the next version below `folder`, its comparison beside it, and returns "name/version"."""
     latest = max(
         (int(version[1:]) for version in prompt_versions(prompt.name, folder=folder) if version[1:].isdigit()),
         default=0,
     )
     version = f"v{latest + 1}"
     place = write_prompt(prompt, folder, version=version)
-    return f"{place.parent.name}/{version}"
+    write_whole(place / COMPARISON, render_comparison(comparison))
+    return f"{prompt.name}/{version}"
 
 
 def write_prompt(prompt: Prompt, folder: Path, *, version: str) -> Path:

@@ -17,20 +17,31 @@ from rag.errors import SettingsError
 from rag.picking import pick_writer
 from rag.prompting import IN_USE, Prompt, load_prompt
 from rag.settings import Settings
-from rag.wiring import build_endpoint, guarded, plain_models
+from rag.wiring import build_endpoint, build_rewriter, guarded, plain_models
 
 OUTPUT_TOKENS = 2000
 """Room for a whole prompt."""
 FOLDER = "optimising"
 
 
-def check_model(settings: Settings) -> Settings:
-    """The settings with a model that writes. Raises SettingsError where there is none: nobody could propose."""
+def check_model(settings: Settings, *, prompt: str) -> Settings:
+    """The settings with a model that writes, and by `prompt`.
+
+    Raises SettingsError where there is no model, as nobody could propose, or where it is not sent that prompt, as all
+    proposals would then do alike.
+    """
     picked = pick_writer(settings).settings
     if picked.writer == "extractive":
         raise SettingsError(
             "Prompts are optimised by a model, and none is configured.",
             fix="Set CITEWISE_BASE_URL and CITEWISE_MODEL, or name one with --model.",
+        )
+    sent = {"brief"} if picked.writer == "local" else {"answer", "rows"}
+    sent |= {"revise"} if picked.revise else set()
+    sent |= {"standalone"} if build_rewriter(picked) else set()
+    if prompt not in sent:
+        raise SettingsError(
+            f"By these settings no model is sent the prompt {prompt!r}.", fix=f"Name one of {', '.join(sorted(sent))}."
         )
     return picked
 
@@ -50,7 +61,7 @@ def proposer(settings: Settings, runs: Path) -> Iterator[Propose]:
 
 
 def asker(settings: Settings, runs: Path, *, jobs: int, on_progress: Callable[[str], OnProgress]) -> Ask:
-    """Asks a suite with a prompt in place of the one in use; runs that are complete are not asked again."""
+    """Asks a suite with a prompt in place of the one in use; what was asked before comes from the cache."""
 
     def ask(suite: Suite, prompt: Prompt) -> RunFolder:
         folder = runs / FOLDER / prompt.label.replace("/", "-")

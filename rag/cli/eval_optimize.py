@@ -11,7 +11,9 @@ from rag.errors import SettingsError
 
 
 def optimize_command(
-    prompt: Annotated[str, typer.Argument(help="answer, brief, revise or standalone.", metavar="PROMPT")],
+    prompt: Annotated[
+        str, typer.Argument(help="answer, rows, brief (of local models), revise or standalone.", metavar="PROMPT")
+    ],
     suite: Annotated[str, typer.Option("--suite", help="A suite's name, or a file or folder of gold cases.")],
     rounds: Annotated[int, typer.Option("--rounds", help="Proposals that are tried.", min=1, max=100)] = 5,
     keep: Annotated[
@@ -26,7 +28,7 @@ def optimize_command(
 ) -> None:
     """Look for a better prompt: half of the papers are tuned on, a quarter chooses, and only the last is reported."""
     from evals.cases.suites import load_suite
-    from evals.optimizing.search import TUNED, keep_prompt, optimise
+    from evals.optimizing.search import COMPARISON, keep_prompt, optimise
     from evals.optimizing.session import asker, check_model, proposer
     from evals.report.terminal import comparison_table
     from evals.results.loading import load_results
@@ -34,9 +36,7 @@ def optimize_command(
     from rag.prompting import IN_USE, load_prompt
     from rag.settings import load_settings
 
-    if prompt not in TUNED:
-        raise SettingsError(f"No answer is made by a prompt {prompt!r}.", fix=f"Name one of {', '.join(TUNED)}.")
-    settings = check_model(with_model(load_settings(home=home, corpus=corpus), model))
+    settings = check_model(with_model(load_settings(home=home, corpus=corpus), model), prompt=prompt)
     runs, folder = runs_folder(settings, out), keep or settings.prompts
     if folder is None:
         raise SettingsError("There is no folder for a new prompt.", fix="Name one with --keep, or CITEWISE_PROMPTS.")
@@ -53,5 +53,9 @@ def optimize_command(
         console().print("No proposal is better on cases that it was not tuned on: nothing is kept.")
         return
     wide_console().print(comparison_table(found.comparison))
-    name = keep_prompt(found.chosen, folder)
-    console().print(f"Kept as {name} in {folder}, measured on papers that it was neither tuned nor chosen on.")
+    name = keep_prompt(found.chosen, folder, comparison=found.comparison)
+    console().print(
+        f"Kept as {name} in {safe(str(folder))}, with {COMPARISON}: on papers it was neither tuned nor chosen on.\n"
+        f"To answer by it, copy its two texts to {start.name}/{start.version} of the folder CITEWISE_PROMPTS.",
+        soft_wrap=True,
+    )

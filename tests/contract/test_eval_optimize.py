@@ -37,6 +37,9 @@ def test_a_prompt_that_forgets_citations_is_mended(seed_home: Path, tmp_path: Pa
     assert nobody.returncode == 2
     assert "by a model, and none is configured" in nobody.stderr
     with scripted_server() as server:
+        unsent = run(*("eval", "optimize", "brief", *command[3:]), home=seed_home, CITEWISE_BASE_URL=server.base_url)
+        assert unsent.returncode == 2
+        assert "Name one of answer, rows, standalone" in unsent.stderr
         server.play("m", *[WritesAndProposes(server)])  # type: ignore[list-item]
         to = {"CITEWISE_BASE_URL": server.base_url, "CITEWISE_MODEL": "m", "CITEWISE_PROMPTS": str(own)}
         made = run(*command, home=seed_home, **to)
@@ -45,6 +48,7 @@ def test_a_prompt_that_forgets_citations_is_mended(seed_home: Path, tmp_path: Pa
         assert "citation_f1: recall 0.00" in json.dumps(proposal)
     assert "round 1: answer/v1@" in made.stdout
     assert "Kept as answer/v2" in made.stdout
+    assert "Cases that changed" in (own / "answer" / "v2" / "comparison.html").read_text()
     row = next(line for line in made.stdout.splitlines() if "citation F1" in line)
     assert [cell.strip()[:5] for cell in row.split("│")[2:5]] == ["3", "0.000", "1.000"]
     assert "Cite each source as [1]." in (own / "answer" / "v2" / "system.md").read_text()

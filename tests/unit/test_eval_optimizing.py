@@ -13,6 +13,7 @@ from evals.cases.suites import Suite
 from evals.optimizing.proposing import Attempt, Proposal, propose, read_proposal
 from evals.optimizing.search import keep_prompt, objective, optimise
 from evals.optimizing.splits import split
+from evals.results.comparison import compare
 from evals.results.loading import Results
 from evals.running.errors import RunError
 from evals.running.folder import RunFolder
@@ -164,7 +165,9 @@ def test_the_objective_is_the_mean_of_the_primaries_that_apply() -> None:
 
 def test_a_kept_prompt_is_the_next_version_and_can_be_loaded(tmp_path: Path) -> None:
     better = replace(START, system="Better. $fence")
-    assert keep_prompt(better, tmp_path) == "answer/v2"
-    assert keep_prompt(better, tmp_path) == "answer/v3"
+    comparison = compare(results({"a": {"accuracy": 0.0}}), results({"a": {"accuracy": 1.0}}))
+    assert keep_prompt(better, tmp_path, comparison=comparison) == "answer/v2"
+    assert keep_prompt(better, tmp_path, comparison=comparison) == "answer/v3"
+    assert "1 newly right" in (tmp_path / "answer" / "v2" / "comparison.html").read_text()
     loaded = load_prompt("answer", "v2", folder=tmp_path)
     assert (loaded.system, loaded.user) == (better.system, START.user)
