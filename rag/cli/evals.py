@@ -12,6 +12,7 @@ from rag.cli.eval_judge import judge_app
 from rag.cli.eval_label import label_command
 from rag.cli.eval_optimize import optimize_command
 from rag.cli.eval_perf import perf_command
+from rag.cli.eval_redteam import redteam_command
 from rag.cli.eval_report import report_command
 from rag.cli.eval_run import list_command, run_command, score_command
 from rag.cli.eval_screen import wide_console
@@ -27,6 +28,7 @@ eval_app.command("run")(run_command)
 eval_app.command("score")(score_command)
 eval_app.command("list")(list_command)
 eval_app.command("label")(label_command)
+eval_app.command("redteam")(redteam_command)
 eval_app.command("report")(report_command)
 eval_app.command("compare")(compare_command)
 eval_app.command("gate", cls=GateCommand)(gate_command)

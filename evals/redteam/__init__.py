@@ -1,0 +1,1 @@
+"""A search for planted instructions that a writer obeys: mutations, chosen by what got through before."""
