@@ -52,6 +52,8 @@ class Settings(BaseSettings):
     """Address of the endpoint that serves the judge, with its /v1; without it, that of the chat model."""
     judge_api_key: SecretStr | None = None
     """Key of the judge's endpoint; without it, that of the chat model where both are at one server."""
+    entailment_model: Path | None = None
+    """Folder of an entailment model in ONNX that judges support in place of a chat model; see `rag.entailment`."""
     rerank: str = "off"
     """What orders the first papers anew: off, maxsim, or a LlamaIndex node postprocessor as module:Class."""
     k: int = Field(default=8, ge=1, le=50)

@@ -43,12 +43,13 @@ def opened_judge(settings: Settings, *, cache: CallCache) -> Iterator[Opened]:
     endpoint = build_judge_endpoint(settings)
     models = guarded(settings, connect=cache.connect(ChatModel))
     judge = build_judge(settings, models=models)
-    if endpoint is None or judge is None:
+    if judge is None:
         raise SettingsError(
             "No judge is configured.",
-            fix="Set CITEWISE_JUDGE_MODEL, and CITEWISE_JUDGE_BASE_URL to where it is served.",
+            fix="Set CITEWISE_JUDGE_MODEL, and CITEWISE_JUDGE_BASE_URL to where it is served, or "
+            "CITEWISE_ENTAILMENT_MODEL.",
         )
-    yield Opened(judge, f"{judge.label} at {endpoint.url}", settings.deadline)
+    yield Opened(judge, f"{judge.label} at {endpoint.url}" if endpoint else judge.label, settings.deadline)
 
 
 def ask_judge(

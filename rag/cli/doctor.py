@@ -115,6 +115,12 @@ def _judge(settings: "Settings") -> Iterator[Check]:
 
     if endpoint := build_judge_endpoint(settings):
         yield from _answers(endpoint, "judge")
+    if settings.entailment_model:
+        from rag.entailment import EntailmentModel
+
+        same = "Memory traces are moving averages."
+        model = EntailmentModel(settings.entailment_model)
+        yield Check(True, f"entailment model {model.name}: {model.probabilities([(same, same)])[0, 0]:.2f} of itself")
 
 
 def _answers(endpoint: "Endpoint", name: str) -> Iterator[Check]:

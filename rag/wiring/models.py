@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag.errors import SettingsError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from rag.answering import Writer
     from rag.chat_writer import Model
     from rag.context import Context, Window
+    from rag.entailment import EntailmentJudge
     from rag.followup import Rewriter
     from rag.judging import Judge
     from rag.llm import Endpoint
@@ -155,6 +157,8 @@ def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Revi
 def build_judge(settings: Settings, *, models: Connect | None = None) -> "Judge | None":
     """Who judges support beside the check by words: the model that the settings name, None without one."""
     endpoint = build_judge_endpoint(settings)
+    if settings.entailment_model:
+        return _entailment_judge(settings.entailment_model, has_endpoint=endpoint is not None)
     if endpoint is None:
         return None
     from rag.chat_judge import ChatJudge
@@ -163,3 +167,13 @@ def build_judge(settings: Settings, *, models: Connect | None = None) -> "Judge 
     prompt = load_prompt("judge", IN_USE["judge"], folder=settings.prompts)
     model = (models or guarded(settings))(endpoint)
     return ChatJudge(model=model, prompt=prompt, context_tokens=settings.context_tokens)
+
+
+def _entailment_judge(folder: Path, *, has_endpoint: bool) -> "EntailmentJudge":
+    if has_endpoint:
+        raise SettingsError(
+            "Two models are to judge support.", fix="Unset CITEWISE_JUDGE_MODEL or CITEWISE_ENTAILMENT_MODEL."
+        )
+    from rag.entailment import EntailmentJudge, EntailmentModel
+
+    return EntailmentJudge(EntailmentModel(folder))
