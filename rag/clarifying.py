@@ -156,10 +156,15 @@ def _names_a_subject(words: Sequence[str], *, besides: frozenset[str]) -> bool:
 
 
 def _crowd(question: Question, sources: Sequence[Source]) -> list[Source]:
-    """The papers that hold all that the question is about and are about as near as the nearest."""
+    """The papers that hold all that the question is about and are about as near as the nearest.
+
+    Where titles hold all of it, only those are meant: "the paper on memory traces".
+    """
     best = max((source.score for source in sources), default=0.0)
     near = _NEAR_IN_RECORDS if question.record else _NEAR
-    return [source for source in sources if source.score >= near * best and is_about(question, source)]
+    crowd = [source for source in sources if source.score >= near * best and is_about(question, source)]
+    titled = [source for source in crowd if subject_terms(question) <= frozenset(analyze(source.paper.title))]
+    return titled or crowd
 
 
 @cache

@@ -59,17 +59,32 @@ def write_list(question: Question, sources: Sequence[Source]) -> Iterator[Piece]
         yield Label(f"{total} {what}:")
         opening = "\n\n"
     for source, sentence in rows[:MAX_ROWS]:
-        title = " ".join(source.paper.label.split())
-        if sentence is None:
-            yield Label(f"{opening}- ", names=title)
-            yield Recorded(record_line(source.paper))
-        else:
-            yield Label(f"{opening}- “{title}”: ", names=title)
-            yield Quote(sentence.text)
-        yield Cite(source.number)
+        yield from _row(source, sentence, opening=opening)
         opening = "\n"
     if total > MAX_ROWS:
         yield Label(f"\n\n… and {total - MAX_ROWS} more.", names="")
+
+
+def write_several(papers: Sequence[Source]) -> Iterator[Piece]:
+    """A row for each paper: its title, and the sentence that answers best, one on its own work before others."""
+    for place, source in enumerate(papers):
+        best = max(source.sentences, key=lambda sentence: sentence.probability + _own_work(sentence))
+        yield from _row(source, best, opening="\n" if place else "")
+
+
+def _row(source: Source, sentence: RankedSentence | None, *, opening: str) -> Iterator[Piece]:
+    title = " ".join(source.paper.label.split())
+    if sentence is None:
+        yield Label(f"{opening}- ", names=title)
+        yield Recorded(record_line(source.paper))
+    else:
+        yield Label(f"{opening}- “{title}”: ", names=title)
+        yield Quote(sentence.text)
+    yield Cite(source.number)
+
+
+def _own_work(sentence: RankedSentence) -> float:
+    return _OWN_WORK * bool(ASKS["method"].sentence.search(sentence.text))
 
 
 def _listed(question: Question, sources: Sequence[Source]) -> list[tuple[Source, RankedSentence | None]]:
@@ -103,8 +118,8 @@ def _telling(question: Question, source: Source) -> RankedSentence | None:
 
     def says(sentence: RankedSentence) -> float:
         terms = frozenset(analyze(sentence.text))
-        own = _OWN_WORK * bool(ASKS["method"].sentence.search(sentence.text))
-        return sentence.cosine + max(len(subject & terms) / len(subject) for subject in subjects) + own
+        share = max(len(subject & terms) / len(subject) for subject in subjects)
+        return sentence.cosine + share + _own_work(sentence)
 
     return max(source.sentences, key=says)
 

@@ -1,5 +1,6 @@
 """Questions that are asked back."""
 
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -49,6 +50,14 @@ def test_many_papers_about_as_near_as_each_other_are_a_crowd() -> None:
     assert is_crowded(asked, sources(WEB, MULTI, HOME))
     assert not is_crowded(asked, sources(WEB, MULTI))
     assert not is_crowded(asked, sources(WEB, MULTI, HOME, scores=(0.9, 0.2, 0.2)))
+
+
+def test_a_title_that_says_it_all_is_meant_before_abstracts_that_do() -> None:
+    asked = read_question("Who wrote the paper on memory traces?")
+    papers = sources("memory traces", "traces in a memory", "memory of past traces")
+    assert is_crowded(asked, papers)
+    others = [replace(source, paper=replace(source.paper, title="Other")) for source in papers[1:]]
+    assert not is_crowded(asked, [papers[0], *others])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Answers made of the abstracts' own sentences."""
 
+from dataclasses import replace
+
 from rag.domain import Abstained, Cite, Piece, Quote, RankedSentence, Source, Span
-from rag.extractive import MAX_SENTENCES, ExtractiveWriter, choose_sentences
+from rag.extractive import MAX_SENTENCES, ExtractiveWriter, choose_sentences, papers_alike
 from rag.questions import read_question
 from tests.builders import paper
 
@@ -65,3 +67,29 @@ def test_each_quote_is_followed_by_its_citation() -> None:
 
 def test_without_any_sentence_it_abstains() -> None:
     assert list(ExtractiveWriter().write(read_question("What?"), sources=[source(1)], history=())) == [Abstained()]
+
+
+FIELD = "How do models sample faster?"
+
+
+def alike(question: str, *sources: Source) -> list[int]:
+    return [source.number for source in papers_alike(read_question(question), sources)]
+
+
+def test_a_question_that_several_papers_fit_about_equally_is_answered_from_each() -> None:
+    fitting = [source(1, 0.2, 0.9, score=0.6), source(2, 0.9, score=0.55), source(3, 0.9, score=0.52)]
+    assert alike(FIELD, *fitting, source(4, 0.9, score=0.3)) == [1, 2, 3]
+    written = list(ExtractiveWriter().write(read_question(FIELD), sources=fitting, history=()))
+    assert [piece.text for piece in written if isinstance(piece, Quote)] == ["s1-1.", "s2-0.", "s3-0."]
+    assert [piece.source for piece in written if isinstance(piece, Cite)] == [1, 2, 3]
+
+
+def test_a_question_on_one_paper_is_answered_from_that_one() -> None:
+    near = [source(number, 0.9, score=0.6) for number in (1, 2, 3)]
+    assert alike(FIELD, *near[:2]) == []
+    assert alike(FIELD, near[0], near[1], source(3, 0.9, score=0.4)) == []
+    assert alike(FIELD, *(source(number, 0.9, score=0.3) for number in (1, 2, 3))) == []
+    assert alike("How does CoLA sample?", source(1, 0.9, named=frozenset({"CoLA"}), score=0.6), *near[1:]) == []
+    assert alike("Compare the two methods", *near) == []
+    follow_up = replace(read_question("How do models of CoLA sample?"), own="How do they sample?")
+    assert papers_alike(follow_up, near) == []
