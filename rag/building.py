@@ -124,6 +124,18 @@ def embed_papers(
     return layout
 
 
+def embedded_texts(folder: Path) -> Iterator[list[str]]:
+    """All texts whose vectors the generation in `folder` holds, in lists of some hundred papers."""
+    layout = Layout(
+        records=RecordFile(folder / files.RECORDS, offsets=np.load(folder / files.OFFSETS, allow_pickle=False)),
+        chunks=np.load(folder / files.CHUNKS, allow_pickle=False),
+        sentence_starts=np.load(folder / files.SENTENCE_STARTS, allow_pickle=False),
+        titles=0,
+    )
+    for group in _groups(layout):
+        yield [*group.chunks, *group.sentences, *group.titles]
+
+
 def _write_papers(build: Path, lines: Iterable[bytes], *, chunk_tokens: int) -> Layout:
     """Records, their ids, and where their chunks and sentences are."""
     ids: list[str] = []

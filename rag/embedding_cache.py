@@ -1,6 +1,7 @@
 """Remembers embeddings by content, so that an interrupted or repeated build embeds no text twice."""
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,14 @@ class EmbeddingCache:
         known = self._read(list(by_digest))
         return [text for key, text in by_digest.items() if key not in known]
 
+    def known(self, texts: Sequence[str]) -> dict[bytes, bytes]:
+        """Those of `texts` that are in the cache: the digest of each with its vector (float16, little-endian)."""
+        return self._read([digest(text) for text in texts])
+
+    def add(self, entries: Mapping[bytes, bytes]) -> None:
+        """Takes what `known` of another cache gave, and leaves out what is no unit vector of this model's length."""
+        self._blobs.write({key: blob for key, blob in entries.items() if _is_unit(blob, self.embedder.dimension)})
+
     def _embed(self, texts: list[str]) -> list[bytes]:
         vectors = self.embedder.embed(texts)
         lengths = np.linalg.norm(vectors, axis=1)
@@ -77,3 +86,10 @@ class EmbeddingCache:
 def _unit(vectors: Vectors) -> Vectors:
     unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit
+
+
+def _is_unit(blob: bytes, dimension: int) -> bool:
+    if len(blob) != 2 * dimension:
+        return False
+    length = float(np.linalg.norm(np.frombuffer(blob, dtype=np.float16).astype(np.float32)))
+    return abs(length - 1) < 0.01  # not for NaN

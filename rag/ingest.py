@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rag.building import BYTES_PER_PAPER, USUAL_DIMENSION, Progress, build_generation
-from rag.chunking import CHUNK_TOKENS
+from rag.building import Progress
+from rag.corpora import build_next, require_known, require_model
 from rag.corpus import Corpus
 from rag.corpus_folder import CorpusFolder, corpus_names
 from rag.domain import Paper
 from rag.embedding import Embedder
-from rag.embedding_cache import EmbeddingCache
 from rag.embedding_cost import BeforeEmbedding
-from rag.errors import CorpusError, InputError
+from rag.errors import InputError
 from rag.fetching import Fetching, fetch_papers, is_remote
 from rag.generation import Manifest
 from rag.ingest_report import IngestReport, Log, nothing_taken, write_near_duplicates
@@ -23,9 +22,6 @@ from rag.records import BadRecord, Reject, Repair, paper_from_record, record_of
 from rag.recovery import DEFAULT_CORPUS, is_servable, open_base, restore_current
 
 OnRepair = Callable[[Repair], object]
-
-_SPACE_FACTOR = 3
-"""Free space that a build needs, in times of what it is expected to write."""
 
 
 class CorpusSummary(NamedTuple):
@@ -77,7 +73,7 @@ def ingest_files(
 
     folder = CorpusFolder(home, corpus_name)
     if rebuild and not paths:
-        _require_known(folder)
+        require_known(folder)
     return _ingest(
         folder,
         read,
@@ -119,8 +115,8 @@ def remove_papers(
 ) -> CorpusSummary:
     """Takes papers out of a corpus. Raises InputError if one is not in it or none would be left."""
     folder, unwanted = CorpusFolder(home, corpus_name), set(paper_ids)
-    _require_known(folder)
-    _require_model(folder, embedder)
+    require_known(folder)
+    require_model(folder, embedder)
     with folder.lock(), folder.new_build() as scratch:
         base = open_base(folder, scratch=scratch)
         if unknown := unwanted - set(base.ids):
@@ -129,7 +125,7 @@ def remove_papers(
         if not kept:
             raise InputError("No paper would be left.", fix=f"To remove the corpus, delete {folder.path}.")
         lines = (base.records.line(row) for row in kept)
-        return _summary(folder, _build(folder, lines, len(kept), embedder=embedder, on_progress=on_progress))
+        return _summary(folder, build_next(folder, lines, len(kept), embedder=embedder, on_progress=on_progress))
 
 
 def ensure_corpus(home: Path, name: str, *, embedder: Embedder, on_progress: Progress | None = None) -> Corpus:
@@ -140,8 +136,8 @@ def ensure_corpus(home: Path, name: str, *, embedder: Embedder, on_progress: Pro
     """
     folder = CorpusFolder(home, name)
     if name != DEFAULT_CORPUS:
-        _require_known(folder)
-    _require_model(folder, embedder)
+        require_known(folder)
+    require_model(folder, embedder)
     served = folder.current()
     if served is None or not is_servable(folder, served):
         served = _repair(folder, embedder=embedder, on_progress=on_progress)
@@ -159,12 +155,12 @@ def _repair(folder: CorpusFolder, *, embedder: Embedder, on_progress: Progress |
     """The manifest of a whole generation: another process's, one that CURRENT lost sight of, or a new one."""
     with folder.lock(), folder.new_build() as scratch:
         restore_current(folder)
-        _require_model(folder, embedder)
+        require_model(folder, embedder)
         base = open_base(folder, scratch=scratch)
         if base.served is not None:
             return base.served
         lines = (base.records.line(row) for row in range(len(base.records)))
-        return _build(folder, lines, len(base.records), embedder=embedder, on_progress=on_progress)
+        return build_next(folder, lines, len(base.records), embedder=embedder, on_progress=on_progress)
 
 
 def _ingest(
@@ -179,7 +175,7 @@ def _ingest(
     rejects_file: Path | None = None,
 ) -> IngestReport:
     if not rebuild:
-        _require_model(folder, embedder)
+        require_model(folder, embedder)
     with folder.lock(), folder.new_build() as scratch:
         restore_current(folder)
         base = open_base(folder, scratch=scratch)
@@ -191,7 +187,7 @@ def _ingest(
             raise nothing_taken(log)
         served = base.served
         if served is None or rebuild or merged.changes_anything:
-            served = _build(
+            served = build_next(
                 folder,
                 merged.lines(),
                 len(merged),
@@ -216,33 +212,6 @@ def _ingest(
     )
 
 
-def _build(
-    folder: CorpusFolder,
-    lines: Iterable[bytes],
-    count: int,
-    *,
-    embedder: Embedder,
-    on_progress: Progress | None,
-    before_embedding: BeforeEmbedding | None = None,
-) -> Manifest:
-    """Builds, verifies and publishes the next generation. The lock is held."""
-    longer = max(1.0, embedder.dimension / USUAL_DIMENSION)
-    folder.require_space(int(_SPACE_FACTOR * BYTES_PER_PAPER * count * longer))
-    cache_path = folder.home / "cache" / "embeddings.sqlite3"
-    with EmbeddingCache(cache_path, embedder=embedder) as cache, folder.new_build() as build:
-        manifest = build_generation(
-            build,
-            lines,
-            number=folder.next_number(),
-            cache=cache,
-            chunk_tokens=CHUNK_TOKENS,
-            on_progress=on_progress or (lambda done, total, what: None),
-            before_embedding=before_embedding,
-        )
-        folder.publish(build, manifest)
-    return manifest
-
-
 def _checked(papers: Iterable[Paper], on_repair: OnRepair) -> Iterator[Paper | Reject]:
     """`papers` as if they had been read from a file."""
     for number, given in enumerate(papers, start=1):
@@ -254,31 +223,6 @@ def _checked(papers: Iterable[Paper], on_repair: OnRepair) -> Iterator[Paper | R
         for what in changes:
             on_repair(Repair("", number, paper.paper_id, what))
         yield paper
-
-
-def _require_known(folder: CorpusFolder) -> None:
-    if not folder.exists():
-        names = ", ".join(corpus_names(folder.home)) or "none yet"
-        raise CorpusError(
-            f"There is no corpus {folder.name} in {folder.home}; there is: {names}.",
-            fix=f"Make it by: citewise ingest FILE --corpus {folder.name}",
-        )
-
-
-def _require_model(folder: CorpusFolder, embedder: Embedder) -> None:
-    """Vectors of two models cannot be compared, even where they are of one length."""
-    served = folder.current()
-    if served is None:
-        return
-    # An endpoint may have to be asked for its dimension: only where the name does not tell the models apart.
-    other_name = served.model != embedder.model_id
-    if other_name or served.dimension != embedder.dimension:
-        now = embedder.model_id if other_name else f"{embedder.model_id} ({embedder.dimension} dimensions)"
-        raise CorpusError(
-            f"The corpus {folder.name} was indexed with the embedding model {served.model} ({served.dimension} "
-            f"dimensions), and {now} is in use.",
-            fix=f"To index it anew, run: citewise ingest --rebuild --corpus {folder.name}",
-        )
 
 
 def _summary(folder: CorpusFolder, manifest: Manifest) -> CorpusSummary:

@@ -70,7 +70,7 @@ def open_base(folder: CorpusFolder, *, scratch: Path) -> Base:
         place = folder.generation(served.generation)
         offsets = np.load(place / OFFSETS, mmap_mode="r", allow_pickle=False)
         return Base(RecordFile(place / RECORDS, offsets=offsets), json.loads((place / IDS).read_bytes()), served)
-    records = _recover(folder, scratch=scratch) if folder.exists() else _first_records(folder.name, scratch)
+    records = recover_records(folder, scratch=scratch) if folder.exists() else _first_records(folder.name, scratch)
     return Base(records, [paper.paper_id for paper in records.papers()], None)
 
 
@@ -83,7 +83,8 @@ def _first_records(name: str, scratch: Path) -> RecordFile:
     return RecordFile(path, offsets=write_records(path, map(to_line, papers)))
 
 
-def _recover(folder: CorpusFolder, *, scratch: Path) -> RecordFile:
+def recover_records(folder: CorpusFolder, *, scratch: Path) -> RecordFile:
+    """The newest records of a corpus that are whole to the last byte; see `open_base`."""
     served = folder.current()
     numbers = [number for number in folder.generations() if served is None or number <= served.generation]
     newest = served.generation if served is not None else max(numbers, default=0)

@@ -1,4 +1,4 @@
-"""`citewise corpus list|show|export`."""
+"""`citewise corpus list|show|export|backup|restore`."""
 
 import sys
 from contextlib import nullcontext
@@ -73,6 +73,45 @@ def export_command(
             paper = opened.paper(row)
             out.write(to_line(paper).decode() if form == "jsonl" else bibtex_entry(paper) + "\n")
     console(stderr=True).print(f"{len(opened):,} papers written.")
+
+
+@corpus_app.command("backup")
+def backup_command(
+    corpus: CorpusOption = None,
+    home: HomeOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write. [default: CORPUS.zip]", dir_okay=False)
+    ] = None,
+) -> None:
+    """Write a corpus, its records and their embeddings, to one file."""
+    from rag.backup import back_up
+    from rag.settings import load_settings
+    from rag.wiring import build_embedder
+
+    settings = load_settings(home=home, corpus=corpus)
+    target = output or Path(f"{settings.corpus}.zip")
+    told = back_up(settings.home, settings.corpus, target, embedder=build_embedder(settings))
+    console().print(f"{told.papers:,} papers of {told.name} in {safe(str(target))}")
+
+
+@corpus_app.command("restore")
+def restore_command(
+    file: Annotated[Path, typer.Argument(help="What `citewise corpus backup` wrote.", dir_okay=False)],
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", help="The name to give it. [default: the name that it had]")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """Build a corpus from a backup. Nothing is embedded again."""
+    from rag.backup import describe, restore
+    from rag.settings import load_settings
+    from rag.wiring import build_embedder
+
+    settings = load_settings(home=home, corpus=corpus)
+    name = corpus or describe(file).name
+    with progress_bar() as on_progress:
+        manifest = restore(settings.home, file, name=name, embedder=build_embedder(settings), on_progress=on_progress)
+    console().print(f"{safe(name)}: {manifest.papers:,} papers")
 
 
 def _open(home: Path | None, corpus: str | None) -> "Corpus":
