@@ -14,6 +14,23 @@ if TYPE_CHECKING:
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--nightly`: what is a sample of faults otherwise is all of them."""
+    parser.addoption("--nightly", action="store_true", help="try all faults and 10,000 generated files a reader")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes `--nightly` known to modules that are parametrized at import."""
+    if config.getoption("--nightly"):
+        os.environ.setdefault("FUZZ_EXAMPLES", "10000")
+
+
+@pytest.fixture(scope="session")
+def nightly(pytestconfig: pytest.Config) -> bool:
+    """Whether all is to be tried."""
+    return bool(pytestconfig.getoption("--nightly"))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests come last: Playwright leaves an event loop running, in which no other can be started."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

@@ -83,11 +83,11 @@ def _measure(context: Any, home: Path, embedder: Embedder) -> float:
 
 
 @pytest.mark.slow
-def test_the_first_indexing_survives_20_kills_at_random_moments(context: Any, tmp_path: Path) -> None:
+def test_the_first_indexing_survives_kills_at_random_moments(context: Any, tmp_path: Path, nightly: bool) -> None:
     embedder = FakeEmbedder(dimension=384)
     within = _measure(context, tmp_path / "whole", embedder)
     rng = random.Random(20)
-    for number in range(20):
+    for number in range(200 if nightly else 20):
         home = tmp_path / str(number)
         _kill_at_random(context, home, embedder, within=within, rng=rng)
         _assert_next_start_works(context, home, embedder)

@@ -1,6 +1,6 @@
 """No bytes break a reader: each format's reader gets mutated files of its kind, and every reader any bytes at all.
 
-FUZZ_EXAMPLES says how many examples each test tries: 300 unless set, 10,000 for a nightly run.
+FUZZ_EXAMPLES says how many examples each test tries: 300 unless set, 10,000 with `pytest --nightly`.
 """
 
 import bz2
