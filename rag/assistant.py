@@ -14,6 +14,7 @@ from rag.followup import Rewriter
 from rag.ingest import ensure_corpus
 from rag.judging import Judge
 from rag.keyword import analyze
+from rag.observing import observed
 from rag.picking import pick_writer
 from rag.reranking import Reranker
 from rag.retrieval import HybridRetriever
@@ -137,7 +138,7 @@ class Assistant:
 
         Raises InputError for an empty question or one of more than 4,000 characters.
         """
-        return answer_question(
+        events = answer_question(
             _checked(question),
             history=history,
             corpus=self.corpus,
@@ -154,6 +155,7 @@ class Assistant:
             judge=self._judge,
             drops_unsupported=self._drops_unsupported,
         )
+        return observed(events)
 
     def search(self, query: str, *, k: int | None = None, filters: Filters | None = None) -> tuple[ScoredPaper, ...]:
         """The `k` best papers for `query`, best first, with the score of each stage. `filters` are as for `ask`."""

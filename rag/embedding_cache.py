@@ -9,7 +9,10 @@ import numpy as np
 from rag.blob_cache import BlobCache, digest
 from rag.embedding import Embedder, Vectors
 from rag.errors import CorpusError
+from rag.observing import tell
 from rag.tokens import count_tokens
+
+logger = logging.getLogger(__name__)
 
 
 class EmbeddingCache:
@@ -37,8 +40,11 @@ class EmbeddingCache:
         digests = [digest(text) for text in texts]
         known = self._read(digests)
         missing = {key: text for key, text in zip(digests, texts, strict=True) if key not in known}
+        hits = sum(key not in missing for key in digests)
+        about = {"hits": hits, "misses": len(digests) - hits}
+        tell(logger, "embedding_cache", "embedding cache: %(hits)d hits, %(misses)d misses", about, **about)
         if on_batch is not None:
-            on_batch(sum(key not in missing for key in digests))
+            on_batch(hits)
         # Texts of one length in one call: little is spent on padding. Characters tell a model's length less well.
         by_length = sorted(missing, key=lambda key: count_tokens(missing[key]))
         for first in range(0, len(by_length), self.embedder.batch_size):

@@ -85,6 +85,14 @@ class Settings(BaseSettings):
     """Address of what stands in for arXiv's API."""
     pmlr_url: str | None = None
     """Address of what stands in for PMLR's site."""
+    log: Literal["off", "text", "json"] = "off"
+    """What the page's server writes to standard error of each answer and call, as lines of text or JSON."""
+    log_questions: bool = False
+    """Whether logs and traces hold what was asked."""
+    metrics: bool = False
+    """Whether the page's server has /metrics for Prometheus."""
+    traces: bool = False
+    """Whether OpenTelemetry spans are sent to where its own variables say."""
     prompts: Path | None = None
     """A folder of your own prompts, laid out like `prompts/`; what it does not hold is citewise's."""
 

@@ -20,6 +20,8 @@ VENDORS = {
     "gradio": {"ui/"},
     "fastapi": {"ui/"},
     "uvicorn": {"ui/"},
+    "prometheus_client": {"rag/observing/metrics.py"},
+    "opentelemetry": {"rag/observing/traces.py"},
     "bibtexparser": {"rag/readers/bibtex.py"},
     "rispy": {"rag/readers/ris.py"},
     "pyarrow": {"rag/readers/parquet.py"},

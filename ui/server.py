@@ -4,6 +4,7 @@ import ipaddress
 import threading
 import webbrowser
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -16,6 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rag.assistant import Assistant
 from rag.errors import SettingsError
 from ui.app import PageConfig, build
+from ui.metrics import metrics_route
+
+if TYPE_CHECKING:
+    from rag.observing.metrics import Metrics
 
 MAX_BODY_BYTES = 1_000_000
 """The page sends its whole conversation with each question: some 300 turns."""
@@ -46,7 +51,7 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _OPEN_PAGES = frozenset(
-    "assets config favicon.ico gradio_api healthz login logout manifest.json readyz robots.txt static svelte "
+    "assets config favicon.ico gradio_api healthz login logout manifest.json metrics readyz robots.txt static svelte "
     "theme.css".split()
 )
 _OPEN_API = frozenset(
@@ -116,9 +121,15 @@ def _is_open(path: str) -> bool:
     return not first or first in _OPEN_PAGES
 
 
-def create_app(assistant: Assistant, config: PageConfig, *, allowed_hosts: Sequence[str] = _LOOPBACK_HOSTS) -> FastAPI:
+def create_app(
+    assistant: Assistant,
+    config: PageConfig,
+    *,
+    allowed_hosts: Sequence[str] = _LOOPBACK_HOSTS,
+    metrics: "Metrics | None" = None,
+) -> FastAPI:
     """The whole web app. `allowed_hosts` are the values of Host that are answered ("*" for any): others may be a DNS
-    rebinding attack on a server that listens on loopback."""
+    rebinding attack on a server that listens on loopback. `metrics` are shown at /metrics, under the page's login."""
     import gradio as gr
 
     page, arguments = build(assistant, config)
@@ -132,6 +143,8 @@ def create_app(assistant: Assistant, config: PageConfig, *, allowed_hosts: Seque
     def readyz() -> dict[str, object]:
         return {"status": "ok", "corpus": assistant.corpus.name, "papers": len(assistant.corpus)}
 
+    if metrics is not None:
+        app.add_route("/metrics", metrics_route(metrics, auth=config.auth))
     gr.mount_gradio_app(app, page, path="/", **arguments)
     app.add_middleware(GuardMiddleware)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(allowed_hosts), www_redirect=False)
@@ -146,6 +159,7 @@ def serve(
     root_path: str | None = None,
     auth: tuple[str, str] | None = None,
     open_browser: bool = False,
+    metrics: "Metrics | None" = None,
 ) -> None:
     """Serves the page until interrupted.
 
@@ -160,7 +174,7 @@ def serve(
         )
     public = urlsplit(root_path or "").hostname
     hosts = [*_LOOPBACK_HOSTS, *([public] if public else [])] if loopback else ["*"]
-    app = create_app(assistant, PageConfig(root_path=root_path, auth=auth), allowed_hosts=hosts)
+    app = create_app(assistant, PageConfig(root_path=root_path, auth=auth), allowed_hosts=hosts, metrics=metrics)
     if open_browser:
         threading.Timer(1.0, webbrowser.open, [f"http://{'localhost' if loopback else host}:{port}/"]).start()
     uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3)

@@ -35,17 +35,27 @@ def chat(
     """Chat with the corpus in a browser, at http://127.0.0.1:7860."""
     from rag.assistant import Assistant
     from rag.settings import load_settings
+    from rag.wiring.observing import start_observing
     from ui.server import serve
 
     login = _login(auth)
     settings = with_model(load_settings(home=home, corpus=corpus, writer=writer, context=context), model)
+    metrics = start_observing(settings)
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(settings, on_progress=on_progress)
     console(stderr=True).print(
         f"{len(assistant.corpus):,} papers in corpus {assistant.corpus.name}; answers by the {assistant.writer_name} "
         f"writer, as {safe(assistant.about_writer)} The page is at http://{host}:{port}{root_path} (Ctrl-C ends it)."
     )
-    serve(assistant, host=host, port=port, root_path=root_path or None, auth=login, open_browser=open_browser)
+    serve(
+        assistant,
+        host=host,
+        port=port,
+        root_path=root_path or None,
+        auth=login,
+        open_browser=open_browser,
+        metrics=metrics,
+    )
 
 
 def _login(auth: str | None) -> tuple[str, str] | None:

@@ -21,6 +21,7 @@ from rag.llm.request import RequestShape
 from rag.llm.retry import MAX_REQUESTS, backoff
 from rag.llm.translate import client_errors, fault_of, interruption
 from rag.llm.visible import VisibleText
+from rag.observing import tell
 
 if TYPE_CHECKING:
     import openai
@@ -99,18 +100,29 @@ class ChatModel:
     async def _answer(self, messages: Messages, emit: Emit, *, until: float) -> None:
         begin = monotonic()
         call = _Call(messages, emit, deadline=min(begin + self.endpoint.deadline, until))
-        status = "closed"
+        status, usage = "closed", Usage()
         try:
             completion = await self._within_deadline(call)
-            status = completion.finish
+            status, usage = completion.finish, completion.usage
             emit(completion)
         except EndpointError as error:
             status = error.kind
             raise
         finally:
             seconds, model = monotonic() - begin, quoted(str(self.model))
-            logger.info(
-                "chat %s %s: %s after %.2f s, %d requests", self.endpoint.host, model, status, seconds, call.requests
+            tell(
+                logger,
+                "endpoint",
+                "chat %s %s: %s after %.2f s, %d requests",
+                *(self.endpoint.host, model, status, seconds, call.requests),
+                role=self.endpoint.role,
+                host=self.endpoint.host,
+                model=self.model,
+                status=status,
+                seconds=seconds,
+                requests=call.requests,
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
             )
 
     async def _within_deadline(self, call: _Call) -> Completion:

@@ -19,6 +19,7 @@ from rag.llm.redaction import protect_logs
 from rag.llm.retry import MAX_REQUESTS, backoff
 from rag.llm.translate import client_errors, fault_of, fault_of_body
 from rag.llm.visible import joined_surrogates
+from rag.observing import tell
 from rag.tokens import count_tokens, first_tokens
 
 if TYPE_CHECKING:
@@ -120,7 +121,18 @@ class EndpointEmbedder:
             raise
         finally:
             host, model, seconds = self.endpoint.host, self._faults.model, monotonic() - begin
-            logger.info("embeddings %s %s: %s after %.2f s, %d texts", host, model, status, seconds, len(batch))
+            tell(
+                logger,
+                "endpoint",
+                "embeddings %s %s: %s after %.2f s, %d texts",
+                *(host, model, status, seconds, len(batch)),
+                role=self.endpoint.role,
+                host=host,
+                model=model,
+                status=status,
+                seconds=seconds,
+                texts=len(batch),
+            )
 
     async def _with_retries(self, client: "openai.AsyncOpenAI", batch: list[str], *, deadline: float) -> Vectors:
         """The one retry layer: a request that failed is sent again later, or its fault raised."""
