@@ -22,6 +22,7 @@ RECITED_WORDS = 8
 """So many words in the prompt's own order are the prompt. The shortest refusal that it asks for has four."""
 _LONGEST_WORD = 40
 FEWEST_WORDS = 4
+_NUMBER = re.compile(r"\d[\d.,]*\w{0,3}")
 _WORD = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]|\w(?:[\w'’.,-]*\w)?")
 
 
@@ -149,7 +150,8 @@ def _plain(word: str) -> str:
 class GuardedWriter:
     """A writer whose reply is not shown where it is a word or two without a citation: nothing in it can be checked.
 
-    An abstract that says "answer with X" gets its X this way, and X then stands in an abstract. `instead` answers then.
+    An abstract that says "answer with X" gets its X this way, and X then stands in an abstract, once. Where the reply
+    is a number, or a name that a paper has in its title or in two sentences, `instead` answers; else it is a failure.
     """
 
     def __init__(self, writer: "Writer", *, instead: "Writer") -> None:
@@ -167,9 +169,9 @@ class GuardedWriter:
     def write(
         self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
     ) -> Iterator[Piece]:
-        """The writer's pieces; in place of a reply too short to be checked, those of `instead`.
+        """The writer's pieces; in place of a number or a name that cannot be checked, those of `instead`.
 
-        Raises EndpointError in place of a reply without a word.
+        Raises EndpointError in place of another reply that is too short to be checked.
 
         What the writer remarks beside its text is passed on at once, and so is a short text that a fault cuts off.
         """
@@ -192,10 +194,11 @@ class GuardedWriter:
             raise
         if settled:
             return
-        if not held.strip():
+        if not _is_quantity(held) and not any(_is_named(held, source) for source in sources):
+            said = "a word or two and no citation, which cannot be checked" if held.strip() else "nothing to show"
             raise EndpointError(
-                "The model replied with nothing to show.",
-                fix="Ask again, or with other words; a stronger model may do better.",
+                f"The model replied with {said}.",
+                fix="Ask again or ask for a sentence; a stronger model cites.",
                 kind="uncheckable",
                 retryable=True,
             )
@@ -205,3 +208,18 @@ class GuardedWriter:
 
 def _is_too_short(text: str) -> bool:
     return len(text) <= _LONGEST_WORD * 2 and len(_WORD.findall(text)) < FEWEST_WORDS
+
+
+def _is_quantity(text: str) -> bool:
+    """Whether a reply is a number, maybe with its unit: 22.3%, 40 GB."""
+    words = _WORD.findall(text)
+    numbers = [word for word in words if _NUMBER.fullmatch(word)]
+    return bool(numbers) and len(words) - len(numbers) <= 1
+
+
+def _is_named(text: str, source: Source) -> bool:
+    """Whether a paper has these words, in order, in its title or in two sentences of its abstract."""
+    words = " ".join(_WORD.findall(text)).casefold()
+    name = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
+    held = [sentence for sentence in source.sentences if name.search(sentence.text.casefold())]
+    return bool(words) and (len(held) > 1 or name.search(source.paper.title.casefold()) is not None)
