@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rag.assistant import Assistant
 from rag.errors import SettingsError
 from ui.app import PageConfig, build
-from ui.login_limit import LoginLimit
+from ui.limits import AskLimit, LoginLimit
 from ui.metrics import metrics_route
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def create_app(
         app.add_route("/metrics", metrics_route(metrics, auth=config.auth))
     gr.mount_gradio_app(app, page, path="/", **arguments)
     app.add_middleware(LoginLimit)
+    app.add_middleware(AskLimit)
     app.add_middleware(GuardMiddleware)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(allowed_hosts), www_redirect=False)
     return app
