@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rag.errors import CorpusError
+from rag.private_folder import make_private
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class BlobCache:
 
     def __init__(self, path: Path, *, model_id: str) -> None:
         self._path, self._model_id, self._lock = path, model_id, threading.Lock()
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         self._connection = self._connect()
 
     def close(self) -> None:

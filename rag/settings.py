@@ -10,6 +10,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from rag.context import ContextChoice
 from rag.domain import WriterChoice
 from rag.errors import SettingsError
+from rag.secret_file import FILE, read_secrets
+
+_SECRETS = {
+    "CITEWISE_API_KEY": "api_key",
+    "CITEWISE_EMBEDDING_API_KEY": "embedding_api_key",
+    "CITEWISE_JUDGE_API_KEY": "judge_api_key",
+    "CITEWISE_AUTH": "auth",
+}
+"""What `secrets.env` may hold, by the names of the environment."""
 
 
 class Settings(BaseSettings):
@@ -93,6 +102,8 @@ class Settings(BaseSettings):
     """Whether the page's server has /metrics for Prometheus."""
     traces: bool = False
     """Whether OpenTelemetry spans are sent to where its own variables say."""
+    auth: SecretStr | None = None
+    """NAME:PASSWORD that the page asks for."""
     prompts: Path | None = None
     """A folder of your own prompts, laid out like `prompts/`; what it does not hold is citewise's."""
 
@@ -100,9 +111,17 @@ class Settings(BaseSettings):
 def load_settings(**overrides: object) -> Settings:
     """Settings from the environment, with `overrides` that are not None on top.
 
-    Raises SettingsError that names the variable where a value cannot be used.
+    Secrets that it does not hold are looked for in `secrets.env` in the home. Raises SettingsError that names the
+    variable where a value cannot be used, and where that file is not as it must be.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
+    settings = _validated(given)
+    kept = read_secrets(settings.home / FILE, names=frozenset(_SECRETS))
+    unset = {_SECRETS[name]: value for name, value in kept.items() if getattr(settings, _SECRETS[name]) is None}
+    return _validated({**given, **unset}) if unset else settings
+
+
+def _validated(given: dict[str, object]) -> Settings:
     try:
         return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:

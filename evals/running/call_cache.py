@@ -18,6 +18,7 @@ from evals.running.errors import RunError
 from evals.running.records import Calls
 from rag.domain import Usage
 from rag.errors import EndpointError
+from rag.private_folder import make_private
 from rag.prompting import Message
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class CallCache:
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.Lock()
         with self._errors():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(path.parent)
             self._connection = sqlite3.connect(path, timeout=30.0, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute(_SCHEMA)

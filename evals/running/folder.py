@@ -27,6 +27,7 @@ from evals.running.log import read_lines, read_log, write_whole
 from evals.running.records import Sample, sample_from
 from evals.scoring import Score
 from rag.domain import Paper, Support
+from rag.private_folder import make_private
 from rag.records import from_line
 
 RUN, CASES, PAPERS, SAMPLES, SCORES = "run.json", "cases.jsonl", "papers.jsonl", "samples.jsonl", "scores.jsonl"
@@ -67,7 +68,8 @@ class RunFolder:
             "prices": load_prices().date,
         }
         try:
-            run.path.mkdir(parents=True)
+            make_private(run.path.parent)
+            run.path.mkdir(mode=0o700)
             write_whole(run.path / CASES, "".join(f"{item.model_dump_json()}\n" for item in items))
             write_whole(run.path / RUN, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:

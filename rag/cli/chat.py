@@ -38,8 +38,8 @@ def chat(
     from rag.wiring.observing import start_observing
     from ui.server import serve
 
-    login = _login(auth)
     settings = with_model(load_settings(home=home, corpus=corpus, writer=writer, context=context), model)
+    login = _login(auth or (settings.auth.get_secret_value() if settings.auth else None))
     metrics = start_observing(settings)
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(settings, on_progress=on_progress)

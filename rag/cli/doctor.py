@@ -79,9 +79,12 @@ def _token_counter(settings: "Settings") -> Iterator[Check]:
 
 def _corpora(settings: "Settings") -> Iterator[Check]:
     from rag.ingest import list_corpora
+    from rag.private_folder import OTHERS
 
     names = ", ".join(f"{info.name} ({info.papers:,} papers)" for info in list_corpora(settings.home))
     yield Check(True, f"home {settings.home}: {names or 'no corpus yet'}")
+    if settings.home.is_dir() and settings.home.stat().st_mode & OTHERS:
+        yield Check(False, f"others may look into the home {settings.home}", f"Run: chmod 700 {settings.home}")
 
 
 def _whole_corpus(settings: "Settings") -> Iterator[Check]:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from rag.errors import FetchError
+from rag.private_folder import make_private
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class Web:
         self._client = httpx2.Client(timeout=httpx2.Timeout(60.0, connect=10.0), headers={"User-Agent": _USER_AGENT})
 
     def __enter__(self) -> "Web":
-        self._cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(self._cache)
         for path in self._cache.iterdir():
             if path.stat().st_mtime < time.time() - _KEPT:
                 path.unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rag.errors import CitewiseError, EndpointError, InputError
 from rag.local.catalog import KNOWN_MODELS, known_model
 from rag.local.machine import GB
+from rag.private_folder import make_private
 
 if TYPE_CHECKING:
     import httpx2
@@ -64,7 +65,7 @@ def pull(wanted: HubFile, *, folder: Path, endpoint: str | None = None) -> Path:
     """
     with _faults(wanted, folder=folder):
         remote = _look_up(wanted, endpoint=endpoint)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         target = folder / Path(wanted.file).name
         if target.is_file() and target.stat().st_size == remote.size and _sha256(target) == remote.sha256:
             return target
