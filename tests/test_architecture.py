@@ -108,3 +108,19 @@ def test_chromas_unsafe_calls_are_not_made() -> None:
             assert node.attr != "configuration"
         if isinstance(node, ast.keyword):
             assert node.arg not in {"query_texts", "query_images", "query_uris"}
+
+
+CODE_FROM_DATA = {"eval", "exec", "compile", "__import__", "extractall", "unpack_archive", "system", "popen"}
+"""Calls that run what they are given, or write where it says. `re.compile` is another."""
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_no_data_is_run_or_unpacked(path: Path) -> None:
+    assert not imports(path) & {"pickle", "marshal", "shelve", "dill", "joblib", "yaml"}, name_of(path)
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert called == "re.compile" or called.rsplit(".", 1)[-1] not in CODE_FROM_DATA, f"{path}: {called}"
+            for keyword in node.keywords:
+                unsafe = keyword.arg in {"allow_pickle", "shell"}
+                assert not (unsafe and ast.unparse(keyword.value) != "False"), f"{path}: {keyword.arg}"

@@ -1,6 +1,8 @@
 """The audit of the dependencies finds what must not be there."""
 
 import runpy
+import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,25 @@ def test_a_fault_is_found(lock: str, problem: str) -> None:
 def test_an_unwanted_licence_is_found(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(AUDIT["problems"].__globals__, "licence", lambda name: told)
     assert "licence" in AUDIT["problems"](f"numpy==2.0{HASH}")[0]
+
+
+def advisory(**fields: str) -> dict[str, str]:
+    return {"id": "CVE-1", "package": "numpy", "affected": "<=2.0", **fields}
+
+
+def test_a_known_vulnerability_is_found_unless_there_is_a_reason() -> None:
+    lock = f"numpy==2.0{HASH}"
+    vulnerable = AUDIT["vulnerable"]
+    assert vulnerable(lock, [advisory()]) == ["numpy==2.0 is hit by CVE-1"]
+    assert vulnerable(lock, [advisory(because="It is never called.")]) == []
+    assert vulnerable(lock, [advisory(affected="<2.0")]) == []
+    assert vulnerable(lock, [advisory(package="scipy")]) == []
+
+
+def test_each_advisory_is_about_a_locked_version_and_has_a_date() -> None:
+    """Others are to be deleted, so that the list stays true."""
+    lock = AUDIT["LOCK"].read_text("utf-8")
+    for told in tomllib.loads(AUDIT["ADVISORIES"].read_text("utf-8"))["advisory"]:
+        assert isinstance(told["reviewed"], date)
+        assert AUDIT["vulnerable"](lock, [told]) == []
+        assert AUDIT["vulnerable"](lock, [{**told, "because": ""}]) != []
