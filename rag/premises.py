@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rag.domain import Cite, Label, Piece, Quote, RankedSentence, Source
 from rag.questions import Question, read_question
+from rag.support.clashes import CLASHES
 from rag.support.contradictions import find_contradictions
 from rag.support.coverage import Coverage, cover, default_idf
 from rag.support.text import SentenceView, view_sentence
@@ -18,30 +19,6 @@ class Correction(NamedTuple):
     sentence: RankedSentence
 
 
-class _Clash(NamedTuple):
-    """Words of a question, and of abstracts that rule them out."""
-
-    asked: re.Pattern[str]
-    said: re.Pattern[str]
-
-
-def _clash(asked: str, said: str) -> _Clash:
-    return _Clash(re.compile(asked, re.IGNORECASE), re.compile(said, re.IGNORECASE))
-
-
-_CLASHES = (
-    _clash(
-        r"\b(?:fine-?tuned|(?:was|is|were|are) [\w -]{1,40} (?:re)?trained|(?:re)?trained on"
-        r"|training (?:data|set|run|cost))\b",
-        r"\btraining[- ]free\b|\bwithout (?:any )?(?:additional )?(?:training|fine-?tuning)\b|\btuning-free\b",
-    ),
-    _clash(
-        r"\bgradients?\b(?!-free)|\bwhite-?box\b|\b(?:internal )?weights of the (?:target|victim|attacked)\b"
-        r"|\blogits\b",
-        r"\bblack-?box\b|\bgradient-free\b",
-    ),
-)
-"""What cannot be true of one method. Words of one side alone prove nothing."""
 _WINS = re.compile(
     r"\b(?:outperform|surpass|exceed|superior|better than|beats?\b|state[- ]of[- ]the[- ]art)", re.IGNORECASE
 )
@@ -94,9 +71,9 @@ def _by_contradiction(question: Question, source: Source) -> Correction | None:
 
 
 def _by_clash(question: Question, source: Source) -> Correction | None:
-    for clash in _CLASHES:
-        asked = clash.asked.search(question.english)
-        if not asked or clash.said.search(question.english) or clash.asked.search(source.paper.abstract):
+    for clash in CLASHES:
+        asked = clash.claimed.search(question.english)
+        if not asked or clash.said.search(question.english) or clash.claimed.search(source.paper.abstract):
             continue
         for sentence in source.sentences:
             if said := clash.said.search(sentence.text):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 
 from rag.support.contradictions import Finding
 from rag.support.coverage import Coverage, Idf, cover, match
@@ -14,7 +15,8 @@ _MARGIN = 0.3
 """How much more of a clause another abstract must say than the one that has its name."""
 _SAID = 0.5
 _LIST_REACH = 3
-_COUNT_REACH = 5
+_COUNT_REACH, _SUBJECT_REACH = 5, 2
+_NEARLY_ALL, _MISSPELT = 0.7, 0.7
 
 
 def clauses(sentence: str) -> tuple[str, ...]:
@@ -47,6 +49,21 @@ def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceVie
         without = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if not has)
         if without >= _SAID and without >= with_name + _MARGIN:
             yield Finding("mixed", f"the cited abstract with {claim.units[subject].surface} says something else of it")
+
+
+def find_other_subject(coverage: Coverage) -> Iterator[Finding]:
+    """ "A is a task that ..." where the evidence has "B is a task that ...", and speaks of A elsewhere."""
+    units = coverage.claim.units
+    if not coverage.window or not units or not units[0].is_name or coverage.found[0] < _SAID:
+        return
+    best = coverage.sentences[coverage.window[0]]
+    others = [token for token in best.units[:_SUBJECT_REACH] if token.is_name]
+    if match(units[0], best) >= _SAID or not others or _rest(coverage, window=coverage.window[:1]) < _NEARLY_ALL:
+        return
+    other = others[0].surface
+    alike = SequenceMatcher(None, units[0].lower, other.lower()).ratio() >= _MISSPELT
+    if not alike and match(others[0], coverage.claim) < _SAID:
+        yield Finding("subject", f"the cited abstract says it of {other}")
 
 
 def find_unbound_numbers(
@@ -105,11 +122,14 @@ def _is_named(token: Token) -> bool:
     return token.is_name
 
 
-def _rest(coverage: Coverage, *, without: Callable[[Token], bool] = _is_named) -> float:
-    """The share of a clause's weight that an abstract says, `without` tokens left out."""
+def _rest(
+    coverage: Coverage, *, without: Callable[[Token], bool] = _is_named, window: Sequence[int] | None = None
+) -> float:
+    """The share of a clause's weight that an abstract, or its sentences of `window`, say, `without` tokens left out."""
+    rows = coverage.strengths if window is None else [coverage.strengths[index] for index in window]
     pairs = [
-        (weight, found)
-        for token, weight, found in zip(coverage.claim.units, coverage.weights, coverage.found, strict=True)
+        (weight, max((row[place] for row in rows), default=0.0))
+        for place, (token, weight) in enumerate(zip(coverage.claim.units, coverage.weights, strict=True))
         if not without(token)
     ]
     total = sum(weight for weight, _ in pairs)

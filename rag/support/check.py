@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.domain import Span, Support
-from rag.support.binding import clauses, find_mixed, find_unbound_numbers
+from rag.support.binding import clauses, find_mixed, find_other_subject, find_unbound_numbers
+from rag.support.clashes import find_clashes
 from rag.support.contradictions import ENOUGH, MISSING, Finding, find_contradictions, find_missing
 from rag.support.coverage import Coverage, Idf, cover, default_idf
 from rag.support.features import measure
@@ -66,7 +67,7 @@ def check_support(
     measured = measure(coverage, findings)
     model = load_model()
     full, related = probability(model.full, measured), probability(model.related, measured)
-    all_of_it = full >= model.supported_from and (labelled or not _is_bare(claim))
+    all_of_it = full >= model.supported_from and (labelled or not _is_bare(claim)) and not _is_scattered(coverage)
     support = _judge(findings, claim, all_of_it=all_of_it, related=related >= model.related_from)
     reason = _reason(support, findings, coverage)
     # What the words alone do not show must show in the score: one number or "not" can make a sentence false.
@@ -101,6 +102,8 @@ def best_citations(
 _AS_GOOD = 0.05
 _FACTORS: dict[Support, float] = {"supported": 1.0, "partly": 0.7, "unsupported": 0.3}
 _TOO_FEW_WORDS = 3
+_SHORT = 8
+_SAID_OF_YES = 0.6
 _LEAST_EVIDENCE = 0.15
 """Share of a sentence that a sentence of an abstract must say to be shown as evidence."""
 
@@ -122,7 +125,8 @@ def _find(
     for quote in quotations(sentence):
         if not any(contains_verbatim(text, quote=quote) for text in abstracts):
             findings.append(Finding("quotation", "the quotation is not in the cited abstract"))
-    findings += find_overreach(coverage, cited=len(abstracts))
+    findings += [*find_overreach(coverage, cited=len(abstracts)), *find_clashes(sentence, abstracts=abstracts)]
+    findings += find_other_subject(coverage)
     if len(abstracts) == 1:
         unbound = find_unbound_numbers([sentence], abstracts=views, idf=idf)
         return [*findings, *unbound, *find_contradictions(coverage)]
@@ -161,6 +165,14 @@ def _is_bare(claim: SentenceView) -> bool:
     return len(claim.units) <= 1
 
 
+def _is_scattered(coverage: Coverage) -> bool:
+    """Whether no sentence of the evidence says enough of it: half of a short sentence, more of what follows a "yes"."""
+    tokens, best = coverage.claim.tokens, coverage.of(coverage.window[:1])
+    if tokens and tokens[0].lower in {"yes", "no"}:
+        return best < _SAID_OF_YES
+    return len(coverage.claim.units) <= _SHORT and best < ENOUGH
+
+
 def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage) -> str:
     if support == "supported":
         return "its words are in the cited abstract"
@@ -177,6 +189,8 @@ def _reason(support: Support, findings: Sequence[Finding], coverage: Coverage) -
     if support == "unsupported" or not missing:
         many = len(missing) * 2 >= len(coverage.weights)
         return f"{'most' if many else 'too many'} of its words are not in the cited abstract" if missing else _LOOSE
+    if _is_scattered(coverage):
+        return _LOOSE
     words = " and ".join(f"'{surface}'" for _, surface in missing[:2])
     return f"{words} {'is' if len(missing) == 1 else 'are'} not in the cited abstract"
 

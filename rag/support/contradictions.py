@@ -17,6 +17,8 @@ Kind = Literal[
     "relation",
     "count",
     "freed",
+    "clash",
+    "subject",
     "negation",
     "opposite",
     "direction",

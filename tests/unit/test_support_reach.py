@@ -61,3 +61,34 @@ def test_a_number_counts_only_where_the_abstract_that_has_it_speaks_of_the_same(
 
 def test_a_number_alone_is_supported_where_a_table_says_of_what() -> None:
     assert check_support("165GB", abstracts=[COMPRESSION], labelled=True).support == "supported"
+
+
+INTERACTIVE = (
+    "Inter-ReID is a dialogue-based retrieval task that refines descriptions through interactions with witnesses. We "
+    "propose LLaVA-ReID, a training-free question model that asks black-box witnesses. Inspired by eligibility traces, "
+    "memory traces are moving averages. In a window of observations, learning becomes intractable."
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "support", "reason"),
+    [
+        ("LLaVA-ReID is a dialogue-based retrieval task that refines descriptions through interactions.",
+         "unsupported", "the cited abstract says it of Inter-ReID"),
+        ("As a dialogue-based retrieval task, Inter-ReID refines descriptions through interactions.",
+         "supported", "words"),
+        ("Inter-ReID1 is a dialogue-based retrieval task that refines descriptions through interactions.",
+         "partly", "Inter-ReID1 is not in the cited abstract"),
+        ("LLaVA-ReID is a question model that was fine-tuned.", "unsupported", "which rules out 'fine-tuned'"),
+        ("LLaVA-ReID is a question model that asks witnesses by their gradients.", "unsupported",
+         "which rules out 'gradients'"),
+        ("Yes, eligibility traces are better than using a window.", "partly", "words"),
+        ("Yes, memory traces are inspired by eligibility traces.", "supported", "words"),
+        ("A window asks for moving descriptions.", "partly", "not together"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_another_thing_or_nowhere_together_is_not_supported(
+    sentence: str, support: str, reason: str
+) -> None:
+    verdict = check_support(sentence, abstracts=[INTERACTIVE])
+    assert (verdict.support, reason in verdict.reason) == (support, True), verdict
