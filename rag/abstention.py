@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from math import exp
 from typing import NamedTuple
 
+from rag.clarifying import content_terms
 from rag.domain import ScoredPaper, Source
+from rag.glossary import unread_share
 from rag.keyword import analyze
 from rag.questions import Question
 
@@ -32,11 +34,23 @@ SMOOTHING = 1.0
 """Unknown words that each question is taken to have beside its own, so that one common word is not all of it."""
 
 
+UNREAD = 0.5
+"""Share of a Chinese question from which what was not understood is what it is about."""
+
+
+def is_unread(question: Question) -> bool:
+    """Whether a Chinese question tells its subject by characters that the glossary does not know.
+
+    Two words that are understood, beside those that any question may have, are enough to look for it.
+    """
+    return unread_share(question.own or question.text) > UNREAD and len(content_terms(question.english)) < 2
+
+
 def bears_on(
     question: Question, sources: Sequence[Source], *, retrieved: Sequence[ScoredPaper], idf: Callable[[str], float]
 ) -> bool:
     """Whether the retrieved papers bear on `question`."""
-    if not sources or not question.terms:
+    if not sources or not question.terms or is_unread(question):
         return False
     features = relevance(question, sources, retrieved=retrieved, idf=idf)
     return 1 / (1 + exp(-BIAS - sum(w * x for w, x in zip(WEIGHTS, features, strict=True)))) >= THRESHOLD

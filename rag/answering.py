@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from rag.abstention import bears_on
+from rag.abstention import bears_on, is_unread
 from rag.assembly import Fixed, Numbering
 from rag.bearing import LISTED
 from rag.clarifying import Clarifier, asked_back_before, is_about, is_general, may_ask_back
@@ -143,7 +143,7 @@ def answer_question(
     draft.notes = notes_on(asked, scope, read=len(draft.retrieved), corpus=corpus, misspelt=misspelt)
     draft.retrieve_ms = draft.milliseconds()
     yield Retrieved(draft.searched, draft.retrieved)
-    if may_ask_back(asked, draft.sources, history=history):
+    if may_ask_back(asked, draft.sources, history=history) and not is_unread(asked):
         writer = Clarifier()
     elif not _bears_on(draft, asked, scope, history=history, corpus=corpus):
         yield Finished(finish(draft, "not_in_corpus", writer=writer, corpus=corpus))

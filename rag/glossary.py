@@ -45,6 +45,13 @@ def in_english(text: str) -> str:
     return text
 
 
+def unread_share(text: str) -> float:
+    """The share of the Chinese characters of `text`, 0..1, that no known word has; 0 where there are none."""
+    runs = _CHINESE.findall(text) if not _KANA.search(text) else []
+    total = sum(map(len, runs))
+    return sum(len(run) - sum(map(len, _known_chinese(run))) for run in runs) / total if total else 0.0
+
+
 def _is_german(text: str) -> bool:
     words = [word.lower() for word in _WORD.findall(text)]
     german = sum(word in _GERMAN for word in words)
@@ -56,13 +63,18 @@ def _tidy(text: str) -> str:
 
 
 def _read_chinese(run: str) -> Iterator[str]:
-    """The longest known words from the left on; unknown characters are left out."""
+    """The English for the known words; other characters are left out."""
+    return map(_glossary("zh").__getitem__, _known_chinese(run))
+
+
+def _known_chinese(run: str) -> Iterator[str]:
+    """The longest known words from the left on."""
     known = _glossary("zh")
     start = 0
     while start < len(run):
         length = next((n for n in range(2 * _LONGEST_PHRASE, 0, -1) if run[start : start + n] in known), 0)
         if length:
-            yield known[run[start : start + length]]
+            yield run[start : start + length]
         start += length or 1
 
 

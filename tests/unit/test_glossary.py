@@ -4,7 +4,8 @@ from importlib.resources import files
 
 import pytest
 
-from rag.glossary import in_english
+from rag.abstention import is_unread
+from rag.glossary import in_english, unread_share
 from rag.near_miss import unsaid
 from rag.questions import read_question
 from tests.builders import paper
@@ -61,3 +62,18 @@ def test_the_word_lists_are_sorted_pairs_without_doubles(language: str) -> None:
     words = [line.split("\t")[0] for line in lines]
     assert all(line.count("\t") == 1 for line in lines)
     assert words == sorted(set(words))
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("埃菲尔铁塔有多高?", 5 / 8), ("什么是记忆轨迹?", 0.0), ("What is 塔?", 1.0), ("What?", 0.0)]
+)
+def test_how_much_of_a_chinese_question_is_not_read(text: str, share: float) -> None:
+    assert unread_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [("埃菲尔铁塔有多高?", True), ("什么是记忆轨迹?", False), ("埃菲尔铁塔 Cape 隐私?", False), ("How tall?", False)],
+)
+def test_a_question_whose_subject_is_not_understood_is_not_answered_from_what_is_left(text: str, unread: bool) -> None:
+    assert is_unread(read_question(text)) is unread
