@@ -33,11 +33,7 @@ def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceVie
     for part in parts:
         claim = view_sentence(part)
         coverages = [cover(claim, sentences, idf=idf) for sentences in abstracts]
-        owners = {
-            index: [coverage.found[index] >= _SAID for coverage in coverages]
-            for index, token in enumerate(claim.units)
-            if token.is_name
-        }
+        owners = {index: _holders(coverages, index) for index, token in enumerate(claim.units) if token.is_name}
         telling = [index for index, has in owners.items() if any(has) and not all(has)]
         if not telling:
             continue
@@ -45,6 +41,8 @@ def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceVie
         others = [index for index in telling if owners[index] != owners[subject]]
         if len(others) > 1 or any(index <= subject + _LIST_REACH for index in others):
             continue
+        if any(_is_figure(t) and _holders(coverages, i) == owners[subject] for i, t in enumerate(claim.units)):
+            continue  # its number is the named one's alone
         with_name = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if has)
         without = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if not has)
         if without >= _SAID and without >= with_name + _MARGIN:
@@ -82,13 +80,19 @@ def find_unbound_numbers(
             if not _is_figure(token):
                 continue
             unit = sum(other.is_unit for other in claim.tokens[:index])
-            holding = [coverage.found[unit] >= _SAID for coverage in coverages]
+            holding = _holders(coverages, unit)
             own = max((rest for rest, holds in zip(rests, holding, strict=True) if holds), default=0.0)
             other = max((rest for rest, holds in zip(rests, holding, strict=True) if not holds), default=0.0)
-            if any(holding) and other >= own + _MARGIN:
+            is_named_there = any(_is_named(o) and _holders(coverages, i) == holding for i, o in enumerate(claim.units))
+            if any(holding) and other >= own + _MARGIN and not is_named_there:
                 yield Finding("number", f"{token.surface} is said of something else only")
             elif things := _counts_others(index, claim, coverages):
                 yield Finding("number", f"{token.surface} is said of something else than '{things}'")
+
+
+def _holders(coverages: Sequence[Coverage], unit: int) -> list[bool]:
+    """Which abstracts have a unit of the claim."""
+    return [coverage.found[unit] >= _SAID for coverage in coverages]
 
 
 def _counts_others(index: int, claim: SentenceView, coverages: Sequence[Coverage]) -> str:
@@ -119,7 +123,7 @@ def _is_figure(token: Token) -> bool:
 
 
 def _is_named(token: Token) -> bool:
-    return token.is_name
+    return token.is_name and not _is_figure(token)
 
 
 def _rest(

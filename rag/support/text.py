@@ -10,7 +10,7 @@ from rag.domain import Span
 from rag.keyword.analysis import analyze
 from rag.sentences import split_sentences
 from rag.support.quantities import Quantity, read_quantity, spelled_quantity
-from rag.support.wordlists import DIRECTIONS, META, NEGATIONS, NOT_NEGATING, REPLACED, SYNONYMS
+from rag.support.wordlists import DIRECTIONS, META, NEGATIONS, NOT_NEGATING, REPLACED, RESUMING, SYNONYMS
 from rag.textnorm import normalize
 
 _WORD = re.compile(r"[^\W\d_]\w*(?:[-'./@+]\w+)*|\d+(?:[-.]?\w+)*|[;:,.!?()]")
@@ -164,6 +164,8 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
         own_sign = DIRECTIONS.get(lower, 0)
         terms = () if number else tuple(analyze(surface))
         is_name = quantity is None and looks_like_name(surface)
+        if previous == "and" and lower in RESUMING:
+            negation = 0
         negated = _NEGATION_REACH + 1 - negation if negation > 0 else 0
         bound = own_sign or (sign if direction > 0 else 0)
         tokens.append(Token(surface, lower, terms, is_name, quantity, negated, bound))

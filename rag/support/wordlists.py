@@ -10,6 +10,12 @@ NOT_NEGATING = frozenset("only just merely necessarily matter longer solely".spl
 """Words before which "not" and "no" deny nothing of what follows."""
 REPLACED = frozenset({("rather", "than"), ("instead", "of"), ("opposed", "to")})
 """Pairs of words that deny what follows: "events rather than frames"."""
+RESUMING = frozenset(
+    "require requires need needs use uses achieve achieves improve improves provide provides enable enables reduce "
+    "reduces show shows learn learns outperform outperforms have has is are can allow allows suffer suffers yield "
+    "yields produce produces remain remains demand demands depend depends rely relies take takes make makes".split()
+)
+"""Verbs that behind "and" begin a clause which the negation before it does not reach."""
 _UP = (
     "increase increases increased increasing improve improves improved improving improvement improvements raise raises "
     "raised raising enhance enhances enhanced enhancing boost boosts boosted boosting gain gains higher greater more "

@@ -92,3 +92,16 @@ def test_what_is_said_of_another_thing_or_nowhere_together_is_not_supported(
 ) -> None:
     verdict = check_support(sentence, abstracts=[INTERACTIVE])
     assert (verdict.support, reason in verdict.reason) == (support, True), verdict
+
+
+def test_a_number_of_the_named_paper_alone_binds_the_clause_to_it() -> None:
+    gains = "We report what users gain, and report the cost."
+    sentence = "SITAlign reports a 22.3% gain."
+    verdict = check_support(sentence, abstracts=["SITAlign wins by 22.3%. SITAlign is a method.", gains])
+    assert verdict.support != "unsupported", verdict
+
+
+def test_a_negation_does_not_reach_the_verb_behind_and() -> None:
+    lacking = "Such methods lack performance guarantees and require a large number of training tasks."
+    verdict = check_support("They do not require any training.", abstracts=[lacking])
+    assert (verdict.support, verdict.reason) == ("unsupported", "the cited abstract says 'require' without 'not'")
