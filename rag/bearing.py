@@ -28,6 +28,14 @@ WEIGHTS = Bearing(cosine=6.02, coverage=3.41, part=1.3, together=2.45)
 BIAS = -6.56
 LISTED = 0.4
 """Papers of at least this probability are listed."""
+LEAST_LISTED, SHARE_LISTED = 0.2, 0.6
+"""Where none is that probable, those of at least this probability that are at least this share of the best one's."""
+
+
+def least_listed(probabilities: Iterable[float]) -> float:
+    """The probability from which papers belong into a list, of those of all papers that were looked at."""
+    best = max(probabilities, default=0.0)
+    return LISTED if best >= LISTED else max(LEAST_LISTED, SHARE_LISTED * best)
 
 
 def subjects_of(many: Many) -> tuple[str, ...]:

@@ -35,6 +35,11 @@ _LISTS = re.compile(
     r"|\bpapers (?:on|about|that|by|which|with|using)\b",
     re.IGNORECASE,
 )
+_WORKS = r"(?:methods|approaches|frameworks|algorithms|techniques|works)"
+_LISTS_WORKS = re.compile(
+    rf"^\W*(?:which|what)\s+(?:of the\s+)?{_WORKS}\s+(?!(?:do|does|did|is|was|has)\b)(?=[a-z]+\s+[a-z])", re.IGNORECASE
+)
+"""Methods that do something are listed as their papers are: "Which methods need no training?"."""
 _COUNTS = re.compile(
     rf"\b(?:how many|(?:what is )?the number of|count(?: the| all)*)\s+(?:{_BEFORE}\s+){{0,2}}{_PLURAL}\b",
     re.IGNORECASE,
@@ -42,7 +47,7 @@ _COUNTS = re.compile(
 _ASKS_FOR_PAPERS = re.compile(
     r"^\W*(?:(?:please|can|could|would|you|are|is|there|do|does|have|we|tell|give|show|list|find|name|want|need|i|me|in"
     r"|from|what|which|how|many|count|number|some|any|all|every|each|the|of|out|these|those|recent|other|relevant"
-    rf"|everything)\s+)*{_PAPERS}(?=\W|$)",
+    rf"|everything)\s+)*(?:{_PAPERS}|{_WORKS})(?=\W|$)",
     re.IGNORECASE,
 )
 _RELATION = re.compile(
@@ -54,10 +59,12 @@ _RELATION = re.compile(
     r"|tackl(?:e|es|ing)"
     r"|look(?:s|ing)? at|examin(?:e|es|ing)|propos(?:e|es|ing)|present(?:s|ing)?|handl(?:e|es|ing)"
     r"|speak(?:s|ing)? (?:of|about)|tell(?:s|ing)? (?:of|about)|treat(?:s|ing)?|say(?:s|ing)? (?:that|of)|face[sd]?"
-    r"|(?:are|is) said to(?: be)?|give|show|have|take|need|apply|work(?:s|ing)?(?: with| on)?|exist|related to"
+    r"|(?:(?:are|is) )?said to(?: be)?|give|show|have|take|need|apply|work(?:s|ing)?(?: with| on)?|exist|related to"
     r"|relevant to|an?|the|any|something|things|anything)(?=\s|$)\s*)+",
     re.IGNORECASE,
 )
+_LACKING = re.compile(r"^(?:no|without(?: any)?) ([a-z]+)$", re.IGNORECASE)
+"""A subject that is the lack of something: abstracts write "training-free"."""
 _JOINED = re.compile(r",?\s+\b(?:and/)?or\b\s+|,\s+", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)")
 _ITEMS = {
@@ -99,7 +106,7 @@ def read_many(text: str, *, names: tuple[str, ...]) -> Many:
     """What `text` asks of many papers, by its words alone; `names` are those in it."""
     if items := _read_items(text, names):
         return items
-    if _LISTS.search(text):
+    if _LISTS.search(text) or (_LISTS_WORKS.match(text) and not names):
         subject = _subject(text)
         return Many("count" if _COUNTS.search(text) else "list", subject, _parts(subject))
     return Many("table" if _COMPARES.search(text) else "prose", needs_two=_NEEDS_TWO.search(text) is not None)
@@ -128,7 +135,7 @@ def _subject(text: str) -> str:
     """What is left without the words that ask for papers; all of it where these do not come first."""
     asking = _ASKS_FOR_PAPERS.match(text)
     rest = f" {text[asking.end() :] if asking else text} ".replace("?", " ")
-    subject = _RELATION.sub("", rest).strip(" ,.?!")
+    subject = _LACKING.sub(r"\1-free", _RELATION.sub("", rest).strip(" ,.?!"))
     return subject if analyze(subject) else ""
 
 

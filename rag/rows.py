@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rag.bearing import LISTED, subjects_of
+from rag.bearing import least_listed, subjects_of
 from rag.domain import Abstained, Cite, Label, Piece, Quote, RankedSentence, Recorded, Source
 from rag.keyword import analyze
 from rag.many import says_in_what
@@ -91,8 +91,9 @@ def _listed(question: Question, sources: Sequence[Source]) -> list[tuple[Source,
     """The papers of the list, the likeliest first, each with the sentence that tells why, None for its record."""
     rows: list[tuple[Source, RankedSentence | None]] = []
     seen: set[str] = set()
+    least = least_listed(source.bears or 0.0 for source in sources)
     for source in sorted(sources, key=lambda source: -(source.bears or 0.0)):
-        if (source.bears or 0.0) < LISTED or not source.sentences:
+        if (source.bears or 0.0) < least or not source.sentences:
             continue
         if not question.many.subject and question.many.items is None:
             rows.append((source, None))

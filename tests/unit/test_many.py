@@ -20,6 +20,8 @@ def read(text: str) -> Many:
         ("In which papers is reinforcement learning used?", "reinforcement learning used"),
         ("List every paper on partially observable environments", "partially observable environments"),
         ("List all papers", ""),
+        ("Which methods are said to be robust?", "robust"),
+        ("What approaches need no training?", "training-free"),
     ],
 )
 def test_a_list_is_of_papers_on_its_subject(text: str, subject: str) -> None:
@@ -50,6 +52,8 @@ def test_items_of_a_kind_are_listed(text: str, items: str, subject: str) -> None
     "text",
     [
         "On which benchmarks does LLaVA-ReID outperform baselines?",
+        "Which methods does it outperform?",
+        "Which methods do CoLA and MILS propose?",
         "Which benchmarks does CoLA use?",
         "Which three models make up CoLA?",
         "What does the paper propose?",

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from rag.bearing import Bearing, bearing, probability, subjects_of
+import pytest
+
+from rag.bearing import LISTED, Bearing, bearing, least_listed, probability, subjects_of
 from rag.domain import Abstained, Cite, Label, Piece, Quote, RankedSentence, Recorded, Source, Span
 from rag.keyword import analyze
 from rag.questions import read_question
@@ -133,3 +135,10 @@ def test_one_part_of_a_subject_that_is_joined_by_or_is_enough() -> None:
 
 def test_a_list_without_a_subject_has_nothing_to_embed() -> None:
     assert subjects_of(read_question("List all papers").many) == ()
+
+
+def test_where_nothing_is_probable_the_papers_that_stand_out_are_listed() -> None:
+    assert least_listed([0.9, 0.3]) == LISTED
+    assert least_listed([0.3, 0.1]) == pytest.approx(0.2)
+    assert least_listed([0.39]) == pytest.approx(0.234)
+    assert least_listed([]) == pytest.approx(0.2)
