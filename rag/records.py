@@ -133,7 +133,12 @@ def to_line(paper: Paper) -> bytes:
 
 def from_line(line: bytes) -> Paper:
     """The paper of a line that `to_line` wrote; unlike `paper_from_record` it trusts what it reads."""
-    record = json.loads(line)
+    return from_record(json.loads(line))
+
+
+def from_record(record: Mapping[str, Any]) -> Paper:
+    """The paper of a record that `record_of` made; it is trusted too."""
+    record = dict(record)
     return Paper(
         paper_id=record.pop("id"),
         title=record.pop("title", ""),

@@ -2,7 +2,18 @@
 
 from collections.abc import Mapping
 
-from rag.domain import Answer, Paper, ScoredPaper, Timings, Usage
+from rag.domain import (
+    Answer,
+    AnswerSentence,
+    Citation,
+    Evidence,
+    Marker,
+    Paper,
+    ScoredPaper,
+    Span,
+    Timings,
+    Usage,
+)
 
 
 def paper(paper_id: str = "p1", **fields: object) -> Paper:
@@ -23,21 +34,23 @@ def scored(paper_: Paper, *, score: float = 0.9, stages: Mapping[str, float] | N
     return ScoredPaper(paper=paper_, score=score, stages=stages or {"keyword": 5.0, "dense": 0.6})
 
 
-def answer(**fields: object) -> Answer:
-    """An answered question without a sentence."""
+def answer(question: str = "What are memory traces?", **fields: object) -> Answer:
+    """An answer of one supported sentence that cites the first sentence of `paper()`."""
+    cited = paper()
+    span = Span(0, cited.abstract.index(".") + 1)
+    said = cited.abstract[span.start : span.end]
     values: dict[str, object] = {
-        "question": "What are memory traces?",
-        "searched": "What are memory traces?",
+        "searched": question,
         "outcome": "answered",
-        "text": "",
-        "sentences": (),
-        "markers": (),
-        "citations": (),
-        "retrieved": (),
-        "writer": "chat",
-        "model": "scripted",
+        "text": f"{said} [1]",
+        "sentences": (AnswerSentence(said, (1,), "supported", "", ((span,),)),),
+        "markers": (Marker(Span(len(said) + 1, len(said) + 4), 1),),
+        "citations": (Citation(1, cited, (Evidence(said, span),)),),
+        "retrieved": (scored(cited),),
+        "writer": "extractive",
+        "model": None,
         "prompt": None,
         "usage": Usage(),
-        "timings": Timings(),
+        "timings": Timings(1.0, 2.0, 3.0),
     }
-    return Answer(**{**values, **fields})  # type: ignore[arg-type]
+    return Answer(question=question, **{**values, **fields})  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from tests.fake_embedder import FakeEmbedder
 CLIENT = logging.getLogger("rag.llm.client")
 ANSWER = answer(
     question="Secret question?",
+    writer="chat",
     outcome="answered",
     model="m",
     usage=Usage(prompt_tokens=70, completion_tokens=8, calls=1),
