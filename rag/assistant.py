@@ -1,12 +1,15 @@
 """citewise from Python: an assistant opened on a home and a corpus, which answers and searches."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
+from rag.answerable import papers_for
 from rag.answering import Writer, answer_question
 from rag.corpus import Corpus
-from rag.domain import Answer, Event, Finished, Paper, ScoredPaper, Turn, WriterChoice
+from rag.domain import Answer, Event, Finished, ScoredPaper, Turn, WriterChoice
 from rag.embedding import Embedder
 from rag.errors import InputError
 from rag.filters import Filters
@@ -15,15 +18,17 @@ from rag.ingest import ensure_corpus
 from rag.judging import Judge
 from rag.keyword import analyze
 from rag.observing import observed
+from rag.options import AskOptions
 from rag.picking import pick_writer
-from rag.reranking import Reranker
-from rag.retrieval import HybridRetriever
 from rag.revising import Reviser
 from rag.scoping import Scope, scope_question
+from rag.served import ServedCorpus
 from rag.settings import Settings, load_settings
+from rag.suggestions import Suggestion, example_question, follow_up_questions
 from rag.wiring import (
     Connect,
     build_embedder,
+    build_embedding_endpoint,
     build_judge,
     build_reranker,
     build_reviser,
@@ -35,7 +40,8 @@ from rag.wiring import (
 )
 
 MAX_QUESTION_CHARS = 4000
-_TITLE_NAME = re.compile(r"([A-Z][\w.-]*(?: [A-Z0-9][\w.-]*)?): \w")
+_VARIANTS = 64
+"""Sets of options that are kept ready."""
 
 
 class Assistant:
@@ -44,7 +50,7 @@ class Assistant:
     def __init__(
         self,
         *,
-        corpus: Corpus,
+        served: ServedCorpus,
         embedder: Embedder,
         writer: Writer,
         k: int,
@@ -55,15 +61,13 @@ class Assistant:
         samples: int = 1,
         reviser: Reviser | None = None,
         judge: Judge | None = None,
-        reranker: Reranker | None = None,
         drops_unsupported: bool = False,
+        vary: "Callable[[AskOptions], Assistant] | None" = None,
     ) -> None:
-        self.corpus, self._embedder, self._writer, self._k = corpus, embedder, writer, k
+        self._served, self._embedder, self._writer, self._k = served, embedder, writer, k
         self._row_writer, self._rewriter, self._samples = row_writer, rewriter, samples
         self._reviser, self._judge, self._drops_unsupported = reviser, judge, drops_unsupported
-        self._deadline, self.about_writer = deadline, about_writer
-        self._retriever = HybridRetriever(corpus=corpus, embedder=embedder, reranker=reranker)
-        self._retriever.search("warm up", k=1)  # loads the model and the indexes, for which no question should wait
+        self._deadline, self.about_writer, self._vary = deadline, about_writer, vary
 
     @classmethod
     def open(
@@ -90,27 +94,63 @@ class Assistant:
         connect: Connect | None = None,
     ) -> "Assistant":
         """An assistant by `settings` alone. `connect` replaces what makes the calls to a chat model."""
-        pick = pick_writer(settings)
-        embedder, settings = build_embedder(settings), pick.settings
-        # The corpus is opened below: it is asked for words once something is sent.
-        models = guarded(settings, knows=lambda word: is_known(word, idf=corpus.keyword.idf), connect=connect)
-        writer = build_writer(settings, models=models)
+        embedder = build_embedder(settings)
         corpus = ensure_corpus(settings.home, settings.corpus, embedder=embedder, on_progress=on_progress)
+        served = ServedCorpus(corpus, embedder=embedder, reranker=build_reranker(settings, embedder=embedder))
+        return cls._assembled(settings, served, embedder=embedder, connect=connect)
+
+    @classmethod
+    def _assembled(
+        cls, settings: Settings, served: ServedCorpus, *, embedder: Embedder, connect: Connect | None
+    ) -> "Assistant":
+        """An assistant on what is open already; its variants (see `with_options`) are made likewise, each once."""
+
+        def knows(word: str) -> bool:
+            return is_known(word, idf=served.current.corpus.keyword.idf)
+
+        @lru_cache(maxsize=_VARIANTS)
+        def vary(options: AskOptions) -> Assistant:
+            varied = options.applied_to(settings)
+            build_embedding_endpoint(varied)  # raises where private questions would leave to be embedded
+            return cls._assembled(varied, served, embedder=embedder, connect=connect)
+
+        pick = pick_writer(settings)
+        chosen = pick.settings
+        models = guarded(chosen, knows=knows, connect=connect)
         return cls(
-            corpus=corpus,
+            served=served,
             embedder=embedder,
-            writer=writer,
-            k=settings.k,
-            row_writer=build_row_writer(settings, models=models),
-            deadline=settings.deadline,
-            about_writer=f"{pick.why}. {model_warning(settings) or ''}".strip(),
-            rewriter=build_rewriter(settings, models=models),
-            samples=settings.samples,
-            reviser=build_reviser(settings, models=models),
-            judge=build_judge(settings, models=models),
-            reranker=build_reranker(settings, embedder=embedder),
-            drops_unsupported=settings.unsupported == "drop",
+            writer=build_writer(chosen, models=models),
+            k=chosen.k,
+            row_writer=build_row_writer(chosen, models=models),
+            deadline=chosen.deadline,
+            about_writer=f"{pick.why}. {model_warning(chosen) or ''}".strip(),
+            rewriter=build_rewriter(chosen, models=models),
+            samples=chosen.samples,
+            reviser=build_reviser(chosen, models=models),
+            judge=build_judge(chosen, models=models),
+            drops_unsupported=chosen.unsupported == "drop",
+            vary=vary,
         )
+
+    @property
+    def corpus(self) -> Corpus:
+        """The generation of the corpus that is asked now."""
+        return self._served.current.corpus
+
+    def refresh(self) -> bool:
+        """Goes over to what was ingested since; answers that are being made keep what they began with.
+
+        Costs one look at a file where nothing was; whether there was is returned.
+        """
+        return self._served.refresh()
+
+    def with_options(self, options: AskOptions) -> "Assistant":
+        """This assistant with other options, on the same open corpus. Making one takes some milliseconds, once.
+
+        Raises SettingsError where the options cannot be used together with the settings.
+        """
+        return self._vary(options) if self._vary and options != AskOptions() else self
 
     @property
     def writer_name(self) -> str:
@@ -138,12 +178,13 @@ class Assistant:
 
         Raises InputError for an empty question or one of more than 4,000 characters.
         """
+        corpus, retriever = self._served.current
         events = answer_question(
             _checked(question),
             history=history,
-            corpus=self.corpus,
+            corpus=corpus,
             embedder=self._embedder,
-            retriever=self._retriever,
+            retriever=retriever,
             writer=self._writer,
             row_writer=self._row_writer,
             k=self._k,
@@ -160,7 +201,9 @@ class Assistant:
     def search(self, query: str, *, k: int | None = None, filters: Filters | None = None) -> tuple[ScoredPaper, ...]:
         """The `k` best papers for `query`, best first, with the score of each stage. `filters` are as for `ask`."""
         clean = _checked(query)
-        return self._retriever.search(clean, k=k or self._k, allowed=self.scope(clean, filters=filters).allowed)
+        corpus, retriever = self._served.current
+        allowed = scope_question(clean, corpus=corpus, filters=filters).allowed
+        return retriever.search(clean, k=k or self._k, allowed=allowed)
 
     def scope(self, question: str, *, filters: Filters | None = None) -> Scope:
         """Which papers `ask` and `search` would search, and a note that says so."""
@@ -168,21 +211,37 @@ class Assistant:
 
     def example_questions(self, *, n: int = 4) -> tuple[str, ...]:
         """Up to `n` questions that the corpus can answer, spread over it."""
-        rows = range(0, len(self.corpus), max(1, len(self.corpus) // (3 * n)))
-        questions = (_example_question(self.corpus.paper(row)) for row in rows)
-        return tuple(question for question in questions if question)[:n]
+        corpus = self.corpus
+        rows = range(0, len(corpus), max(1, len(corpus) // (3 * n)))
+        candidates = (example_question(corpus.paper(row)) for row in rows)
+        return self._answerable([candidate for candidate in candidates if candidate], n=n)
+
+    def follow_ups(self, answer: Answer, *, history: Sequence[Turn] = (), n: int = 3) -> tuple[str, ...]:
+        """Up to `n` questions to ask behind `answer` that the corpus can answer; none of those asked already.
+
+        Where the answer asks back, they are its options.
+        """
+        if answer.outcome == "needs_detail":
+            return answer.options
+        asked = [answer.question, answer.searched, *(turn.question for turn in history)]
+        return self._answerable(follow_up_questions(answer, asked=asked), n=n)
+
+    def _answerable(self, candidates: Iterable[Suggestion], *, n: int) -> tuple[str, ...]:
+        """The first `n` questions that pass the test of `ask` itself, and find the paper that they are about."""
+        corpus, retriever = self._served.current
+        passed = (
+            suggestion.question
+            for suggestion in candidates
+            if suggestion.paper_id
+            in papers_for(suggestion.question, corpus=corpus, embedder=self._embedder, retriever=retriever)
+        )
+        return tuple(islice(passed, n))
 
 
 def is_known(word: str, *, idf: Callable[[str], float]) -> bool:
     """Whether an abstract holds `word`, told by the `idf` of the keyword index: an unknown term has the highest."""
     terms = analyze(word)
     return not terms or idf(terms[0]) < idf("\0")
-
-
-def _example_question(paper: Paper) -> str | None:
-    """A question about a paper whose title begins with the name of what it proposes."""
-    named = _TITLE_NAME.match(paper.title)
-    return f"What is {named.group(1)}?" if named else None
 
 
 def _checked(question: str) -> str:

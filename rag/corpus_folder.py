@@ -51,6 +51,14 @@ class CorpusFolder:
         except (OSError, ValueError):
             return None
 
+    def stamp(self) -> tuple[int, int] | None:
+        """Changes whenever another generation is served; None where none is. Costs one look at a file."""
+        try:
+            status = self._current.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns
+
     def manifest(self, number: int) -> Manifest | None:
         """The manifest that lies in a generation; None where it cannot be read."""
         try:
