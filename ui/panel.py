@@ -1,14 +1,21 @@
 """The page's HTML: sources, one source's card, the status line, the corpus list. Pure; `ui.rich_text` escapes."""
 
 from collections.abc import Collection, Sequence
-from urllib.parse import urlsplit
 
 from rag.domain import Answer, Citation, Paper, ScoredPaper, Span
 from rag.sentences import split_sentences
-from ui.render import SUPPORT_WORDS, CiteTarget, cite_href, sentence_numbers
+from ui.links import paper_urls, web_url
+from ui.render import (
+    SUPPORT_WORDS,
+    CiteTarget,
+    cite_href,
+    counted,
+    sentence_numbers,
+    shortened,
+    what_happened,
+)
 from ui.rich_text import escape_html, rich_html
 
-_HOSTS = {"openreview.net": "OpenReview", "proceedings.mlr.press": "PMLR", "arxiv.org": "arXiv", "doi.org": "DOI"}
 _AUTHORS_SHOWN = 8
 
 LEGEND = """<div class="legend"><h2>Sources</h2>
@@ -20,7 +27,7 @@ LEGEND = """<div class="legend"><h2>Sources</h2>
 
 def reading_panel(papers: Sequence[ScoredPaper]) -> str:
     """The papers that were found, while the answer is being written."""
-    return f"<h2>Reading {_count(len(papers), 'abstract')}</h2>{_paper_links(papers)}"
+    return f"<h2>Reading {counted(len(papers), 'abstract')}</h2>{_paper_links(papers)}"
 
 
 def sources_panel(answer: Answer) -> str:
@@ -43,7 +50,7 @@ def sources_panel(answer: Answer) -> str:
 def _support_summary(answer: Answer) -> str:
     supports = [sentence.support for sentence in answer.sentences]
     counts = {support: supports.count(support) for support in ("supported", "partly", "unsupported")}
-    said = f"{counts['supported']} of {_count(len(supports), 'sentence')} supported by the cited abstract"
+    said = f"{counts['supported']} of {counted(len(supports), 'sentence')} supported by the cited abstract"
     said += f", {counts['partly']} partly" if counts["partly"] else ""
     return said + (f", <strong>{counts['unsupported']} unsupported</strong>." if counts["unsupported"] else ".")
 
@@ -79,27 +86,8 @@ def hover_card(paper: Paper, target: CiteTarget) -> str:
 
 
 def status_line(answer: Answer) -> str:
-    """What happened, in one line: searched, read, cited, by whom, how long, how many tokens."""
-    usage, total = answer.usage, answer.timings.total_ms
-    tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
-    outcome = {
-        "answered": "",
-        "not_in_corpus": "Not in these abstracts",
-        "needs_detail": "Asked back",
-        "failed": "Failed",
-    }[answer.outcome]
-    parts = [
-        outcome,
-        f"Searched “{escape_html(_shortened(answer.searched))}”" if answer.searched else "",
-        f"{_count(len(answer.retrieved), 'abstract')} read",
-        f"{len(answer.citations)} cited" if answer.outcome == "answered" else "",
-        escape_html(answer.model or "") if answer.writer != "extractive" else "quoted, no model",
-        _duration(total) if total is not None else "",
-        f"{tokens:,} tokens" if tokens else "",
-        f"{_count(answer.removed_markers, 'invented citation')} removed" if answer.removed_markers else "",
-        *map(escape_html, answer.notes),
-    ]
-    return status_text([part for part in parts if part]) + _sources_link(len(answer.citations))
+    """What happened, in one line."""
+    return status_text([escape_html(part) for part in what_happened(answer)]) + _sources_link(len(answer.citations))
 
 
 def status_text(parts: Sequence[str]) -> str:
@@ -109,8 +97,8 @@ def status_text(parts: Sequence[str]) -> str:
 
 def searching_status(papers: Sequence[ScoredPaper], searched: str) -> str:
     """The status while the answer is being written."""
-    read = f"Reading {_count(len(papers), 'abstract')}"
-    return status_text([f"Searched “{escape_html(_shortened(searched))}”", f"{read} …"])
+    read = f"Reading {counted(len(papers), 'abstract')}"
+    return status_text([f"Searched “{escape_html(shortened(searched))}”", f"{read} …"])
 
 
 def corpus_page(papers: Sequence[Paper], *, total: int, first: int, query: str = "") -> str:
@@ -118,7 +106,7 @@ def corpus_page(papers: Sequence[Paper], *, total: int, first: int, query: str =
     if not papers:
         return '<p class="note">No paper matches.</p>'
     if query:
-        said = f"The {len(papers)} best matches for “{escape_html(_shortened(query))}”, best first"
+        said = f"The {len(papers)} best matches for “{escape_html(shortened(query))}”, best first"
     else:
         said = f"Papers {first:,} to {first + len(papers) - 1:,} of {total:,}"
     items = "".join(
@@ -133,7 +121,7 @@ def corpus_page(papers: Sequence[Paper], *, total: int, first: int, query: str =
 
 def header(corpus: str, papers: int) -> str:
     """The page's title line."""
-    return f"<h1>citewise</h1><p>{escape_html(corpus)} · {_count(papers, 'abstract')}</p>"
+    return f"<h1>citewise</h1><p>{escape_html(corpus)} · {counted(papers, 'abstract')}</p>"
 
 
 def model_hint(writer: str, about: str) -> str:
@@ -156,7 +144,7 @@ def _paper_links(papers: Sequence[ScoredPaper]) -> str:
 
 
 def _title(paper: Paper) -> str:
-    url = _web_url(paper.url)
+    url = web_url(paper.url)
     shown = rich_html(paper.label)
     return f"<a {_outside(url)}>{shown}</a>" if url else shown
 
@@ -165,22 +153,8 @@ def _outside(url: str) -> str:
     return f'href="{escape_html(url)}" target="_blank" rel="noopener noreferrer"'
 
 
-def _web_url(url: object) -> str | None:
-    """`url` if it is an https address that names a host, else None: nothing else becomes a link."""
-    if not isinstance(url, str) or any(char.isspace() or ord(char) < 32 for char in url):
-        return None
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    return url if parts.scheme == "https" and parts.hostname else None
-
-
 def _links(paper: Paper) -> list[str]:
-    arxiv = f"https://arxiv.org/abs/{paper.arxiv_id}" if paper.arxiv_id else None
-    urls = [_web_url(url) for url in (paper.url, paper.metadata.get("pmlr_url"), arxiv)]
-    labels = {url: _HOSTS.get(urlsplit(url).hostname or "", urlsplit(url).hostname or "") for url in urls if url}
-    return [f"<a {_outside(url)}>{escape_html(label)}</a>" for url, label in labels.items()]
+    return [f"<a {_outside(url)}>{escape_html(label)}</a>" for url, label in paper_urls(paper).items()]
 
 
 def _meta(paper: Paper) -> str:
@@ -213,17 +187,4 @@ def _joined(spans: Collection[Span], text: str) -> list[Span]:
 
 
 def _sources_link(cited: int) -> str:
-    return f'<a class="open-sources" href="#sources">{_count(cited, "source") if cited else "Papers"}</a>'
-
-
-def _duration(milliseconds: float) -> str:
-    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _shortened(text: str, *, longest: int = 90) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    return f'<a class="open-sources" href="#sources">{counted(cited, "source") if cited else "Papers"}</a>'

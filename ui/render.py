@@ -18,6 +18,14 @@ from ui.rich_text import MATHS_DELIMITERS, escape_html, escape_markdown, rich_ma
 MAX_TURNS = 6
 """Earlier turns that a question is asked after, at most."""
 UNSUPPORTED = "unsupported"
+_OUTCOMES = {
+    "answered": "",
+    "not_in_corpus": "Not in these abstracts",
+    "needs_detail": "Asked back",
+    "failed": "Failed",
+}
+NOTE_OPEN = '<div class="remark">'
+"""What stands in front of a note on how an answer was made."""
 SUPPORT_WORDS = {
     "supported": "supported",
     "partly": "partly supported",
@@ -70,20 +78,78 @@ def chip(number: int, paper: Paper, sentences: Sequence[int], support: str) -> s
 
 def answer_markdown(answer: Answer) -> str:
     """The checked answer's text with a chip for each of its markers and a mark behind each unsupported sentence."""
+    chips = {
+        mark.span: chip(mark.number, mark.citation.paper, mark.sentences, mark.support) for mark in cited_marks(answer)
+    }
+    notes = {end: _unsupported_note(s) for end, s in sentence_ends(answer) if s.support == UNSUPPORTED}
+    return rich_markdown(answer.text, chips, notes)
+
+
+class CitedMark(NamedTuple):
+    """A marker of an answer: where it stands, what it cites, the sentences that it rests on, and the support."""
+
+    span: Span
+    number: int
+    citation: Citation
+    sentences: tuple[int, ...]
+    support: str
+
+
+def cited_marks(answer: Answer) -> list[CitedMark]:
+    """The markers that cite something, with the support of the sentence that each belongs to."""
     by_number = {citation.number: citation for citation in answer.citations}
     located = locate_sentences(answer)
-    chips: dict[Span, str] = {}
+    marks: list[CitedMark] = []
+    for marker in answer.markers:
+        if (citation := by_number.get(marker.number)) is not None:
+            owner = _owner(marker, located)
+            numbers = sentence_numbers(citation.paper, _evidence_for(owner[1] if owner else None, citation))
+            support = owner[1].support if owner else "pending"
+            marks.append(CitedMark(marker.span, marker.number, citation, numbers, support))
+    return marks
+
+
+def sentence_ends(answer: Answer) -> list[tuple[int, AnswerSentence]]:
+    """Where each sentence of the answer ends, its markers included."""
+    located = locate_sentences(answer)
     ends = {sentence.start: sentence.end for sentence, _ in located}
     for marker in answer.markers:
-        citation = by_number.get(marker.number)
         owner = _owner(marker, located)
         if owner is not None:
             ends[owner[0].start] = max(ends[owner[0].start], marker.span.end)
-        if citation is not None:
-            numbers = sentence_numbers(citation.paper, _evidence_for(owner[1] if owner else None, citation))
-            chips[marker.span] = chip(marker.number, citation.paper, numbers, owner[1].support if owner else "pending")
-    notes = {ends[span.start]: _unsupported_note(s) for span, s in located if s.support == UNSUPPORTED}
-    return rich_markdown(answer.text, chips, notes)
+    return [(ends[span.start], sentence) for span, sentence in located]
+
+
+def what_happened(answer: Answer) -> list[str]:
+    """How the answer came about, in short statements: searched, read, cited, by whom, how long, how many tokens."""
+    usage, total = answer.usage, answer.timings.total_ms
+    tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+    parts = [
+        _OUTCOMES[answer.outcome],
+        f"Searched “{shortened(answer.searched)}”" if answer.searched else "",
+        f"{counted(len(answer.retrieved), 'abstract')} read",
+        f"{len(answer.citations)} cited" if answer.outcome == "answered" else "",
+        answer.model or "" if answer.writer == "chat" else "quoted, no model",
+        _duration(total) if total is not None else "",
+        f"{tokens:,} tokens" if tokens else "",
+        f"{counted(answer.removed_markers, 'invented citation')} removed" if answer.removed_markers else "",
+    ]
+    return [part for part in parts if part]
+
+
+def _duration(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun, in the plural where it is one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def shortened(text: str, *, longest: int = 90) -> str:
+    """`text` in one line, cut with an ellipsis."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def streaming_markdown(parts: Sequence[TextPart | Cited]) -> str:
@@ -164,9 +230,10 @@ def message_markdown(answer: Answer) -> str:
     """The chat message for a finished answer, whatever its outcome."""
     if answer.outcome == "not_in_corpus":
         return not_in_corpus_markdown(answer)
+    notes = "".join(f"\n\n{NOTE_OPEN}{escape_html(note)}</div>" for note in answer.notes)
     if answer.outcome == "failed":
-        return failed_markdown(answer.problem or "", answer.fix or "", partial=answer_markdown(answer))
-    return answer_markdown(answer)
+        return failed_markdown(answer.problem or "", answer.fix or "", partial=answer_markdown(answer)) + notes
+    return answer_markdown(answer) + notes
 
 
 def _label_markdown(paper: Paper) -> str:
@@ -180,7 +247,8 @@ def question_text(markdown: str) -> str:
 
 def answer_text(markdown: str) -> str:
     """The words of a chat message made here: without chips, marks and outcome boxes."""
-    words = _NOTE.sub("", _CHIP.sub("", markdown.split('<div class="outcome')[0]))
+    words = markdown.split('<div class="outcome')[0].split(NOTE_OPEN)[0]
+    words = _NOTE.sub("", _CHIP.sub("", words))
     words = re.sub(r"</?(?:strong|em|code)>", "", words)
     words = re.sub(f"[{MATHS_DELIMITERS}]", "$", words)
     return html.unescape(words).strip()

@@ -30,6 +30,7 @@ _BREAK = re.compile(
     r"(?:\A[ \t]*|(?P<newline>(?<![ \t])[ \t]*\n\s*))"
     r"(?:(?P<bullet>[-*•]|\d{1,3}[.)])[ \t]+(?=\S)|(?P<heading>\#{1,6}[ \t]+))?"
 )
+_HTML_BREAK = re.compile(r"\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t])")
 _UNSAFE_LATEX = re.compile(r"\\(?:href|url|includegraphics|html\w*|[gex]?def|let|newcommand|renewcommand)(?![A-Za-z])")
 
 
@@ -54,22 +55,42 @@ def question_markdown(question: str) -> str:
     return "<br>".join(lines)
 
 
-def rich_html(text: str, *, highlights: Sequence[Span] = ()) -> str:
-    """`text` as HTML with its emphasis and its maths (as MathML); the characters of `highlights` in <mark>."""
+def rich_html(
+    text: str,
+    *,
+    highlights: Sequence[Span] = (),
+    chips: Mapping[Span, str] | None = None,
+    notes: Mapping[int, str] | None = None,
+) -> str:
+    """`text` as HTML with its emphasis and its maths (as MathML); the characters of `highlights` in <mark>.
+
+    `chips` replace the spans that they are given for, `notes` are put in at their positions: both are HTML already.
+    """
+    chips, waiting = chips or {}, sorted((notes or {}).items())
+    cuts = [*highlights, *(Span(at, at) for at, _ in waiting)]
     parts: list[str] = []
-    marked = False
-    for run in parse_runs(text, cuts=highlights):
+    marked, skip_to = False, 0
+    for run in parse_runs(text, cuts=cuts, opaque=tuple(chips)):
+        while waiting and waiting[0][0] <= run.start:
+            parts.append(waiting.pop(0)[1])
+        chip = next((span for span in chips if span.start <= run.start < span.end), None)
+        if run.start < skip_to:
+            continue
+        if chip is not None:
+            parts.append(chips[chip])
+            skip_to = chip.end
+            continue
         within = any(span.start < run.end and run.start < span.end for span in highlights)
         if within != marked:
             parts.append("<mark>" if within else "</mark>")
             marked = within
         parts.append(_run_html(text, run))
-    return "".join(parts) + ("</mark>" if marked else "")
+    return "".join(parts) + ("</mark>" if marked else "") + "".join(note for _, note in waiting)
 
 
 def _run_html(text: str, run: Run) -> str:
     if run.kind == "text":
-        shown = re.sub(r"\n\s*\n", "<br><br>", escape_html(run.text))
+        shown = _HTML_BREAK.sub(lambda match: "<br>" * min(2, match[0].count("\n")), escape_html(run.text))
     else:
         mathml = to_mathml(clean(run.text), block=run.kind == "display")
         shown = mathml or escape_html(text[run.start : run.end])

@@ -1,6 +1,7 @@
 """`citewise ask` and `citewise search`."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,6 +31,7 @@ from rag.cli.screen import (
     safe,
     with_model,
 )
+from rag.errors import InputError
 from rag.filters import Filters
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ PRIVATE_HELP = (
     "answer. Does not hide the abstracts that are sent, the topic, plain words, or how you write. "
     "[default: CITEWISE_PRIVATE]"
 )
+
+EXPORT_HELP = "Also write the answer to this file; .md, .html, .bib, .ris or .json says as what."
 
 
 def ask(
@@ -67,6 +71,7 @@ def ask(
     paper_id: IdOption = None,
     no_filters: NoFiltersOption = False,
     as_json: JsonOption = False,
+    export: Annotated[Path | None, typer.Option("--export", help=EXPORT_HELP, dir_okay=False)] = None,
     private: Annotated[
         bool | None, typer.Option("--private/--no-private", help=PRIVATE_HELP, show_default=False)
     ] = None,
@@ -94,16 +99,22 @@ def ask(
     if question == "-":
         if not as_json:
             raise typer.BadParameter("reading questions from standard input prints JSON: add --json", param_hint="-")
+        if export:
+            raise typer.BadParameter("takes one answer, not those of standard input", param_hint="--export")
         from rag.cli.batch import answer_lines
 
         raise typer.Exit(answer_lines(sys.stdin, settings=settings, filters=filters))
-    raise typer.Exit(_answer(question, settings, filters=filters, as_json=as_json))
+    raise typer.Exit(_answer(question, settings, filters=filters, as_json=as_json, export=export))
 
 
-def _answer(question: str, settings: "Settings", *, filters: Filters | None, as_json: bool) -> int:
-    """Answers and prints the one question; returns the exit code."""
+def _answer(question: str, settings: "Settings", *, filters: Filters | None, as_json: bool, export: Path | None) -> int:
+    """Answers, prints and exports the one question; returns the exit code."""
     from rag.assistant import Assistant
 
+    if export:
+        from ui.exporting import form_of
+
+        form_of(export)  # before an answer is paid for
     with progress_bar() as on_progress:
         assistant = Assistant.from_settings(settings, on_progress=on_progress)
     if settings.writer == "auto":
@@ -115,7 +126,20 @@ def _answer(question: str, settings: "Settings", *, filters: Filters | None, as_
         print(dump(answer_to_dict(answer)))
     else:
         answer = _show_live(assistant, question, filters=filters)
+    if export:
+        _write(answer, export)
     return exit_code(answer)
+
+
+def _write(answer: "Answer", path: Path) -> None:
+    """Writes the answer to `path`, in the form that its suffix names. Raises InputError where it cannot be written."""
+    from ui.exporting import export, form_of
+
+    try:
+        path.write_text(export([answer], title=answer.question, form=form_of(path)), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.", fix="Give another place.") from error
+    console(stderr=True).print(f"Written to {path}.")
 
 
 def _show_request(question: str, settings: "Settings", *, filters: Filters | None) -> None:

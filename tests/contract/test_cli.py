@@ -52,6 +52,23 @@ def test_a_failed_endpoint_exits_with_1_and_says_what_to_do(seed_home: Path) -> 
     assert "Traceback" not in process.stderr + process.stdout
 
 
+def test_an_answer_is_exported_in_the_form_that_the_suffix_names(seed_home: Path, tmp_path: Path) -> None:
+    page, entry = tmp_path / "answer.html", tmp_path / "answer.bib"
+    for path in (page, entry):
+        process = run("ask", "What are memory traces?", "--export", str(path), home=seed_home)
+        assert process.returncode == 0, process.stderr
+        assert str(path) in process.stderr
+    assert '<li id="c1-1" value="1"><strong>Partially Observable' in page.read_text("utf-8")
+    assert entry.read_text("utf-8").startswith("@inproceedings{")
+
+
+def test_an_export_of_no_known_form_is_wrong_usage_before_anything_is_asked(seed_home: Path, tmp_path: Path) -> None:
+    process = run("ask", "What are memory traces?", "--export", str(tmp_path / "answer.docx"), home=seed_home)
+    assert process.returncode == 2
+    assert ".md, .html" in process.stderr
+    assert not process.stdout
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
