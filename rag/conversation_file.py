@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rag.errors import CitewiseError
-from rag.filters import fold
+from rag.folding import fold
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from rag.answer_json import answer_from_dict, whole_answer_to_dict
 from rag.conversation_file import ConversationFile
 from rag.domain import Answer
 from rag.errors import InputError
-from rag.filters import fold
+from rag.folding import fold
 
 logger = logging.getLogger(__name__)
 

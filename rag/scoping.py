@@ -9,6 +9,9 @@ from rag.corpus import Corpus
 from rag.filter_words import asks_only_for_papers, filters_in
 from rag.filters import Filters, describe
 
+HOW_TO_SEARCH_ALL = " (say --no-filters to search all)"
+"""What a note on filters that were read from a question says to users of the command line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -41,4 +44,4 @@ def scope_question(question: str, *, corpus: Corpus, filters: Filters | None) ->
 
 def _note(filters: Filters, *, found: bool, is_read: bool) -> str:
     told = f"Searched only papers {describe(filters)}" if found else f"The corpus has no papers {describe(filters)}"
-    return f"{told} (say --no-filters to search all)." if is_read else f"{told}."
+    return f"{told}{HOW_TO_SEARCH_ALL}." if is_read else f"{told}."

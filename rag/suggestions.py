@@ -6,7 +6,7 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from rag.domain import Answer, Paper
-from rag.filters import fold
+from rag.folding import fold
 from rag.questions import find_names, read_question
 
 _TITLE_NAME = re.compile(r"([A-Z][\w.-]*(?: [A-Z0-9][\w.-]*)?): \w")

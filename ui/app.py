@@ -1,7 +1,7 @@
 """The page as a whole: its tabs, its one public endpoint, and how it is mounted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
@@ -9,24 +9,38 @@ import gradio as gr
 
 from rag.answer_json import answer_to_dict
 from rag.assistant import MAX_QUESTION_CHARS, Assistant
+from rag.conversations import ConversationStore
 from rag.domain import Turn
 from rag.errors import CitewiseError
 from ui.ask_tab import ask_tab
 from ui.components import ANSWERS_AT_ONCE, html
 from ui.corpus_tab import corpus_tab
+from ui.keeping import Keeper
 from ui.panel import header
 from ui.render import MAX_TURNS
+from ui.settings_drawer import Choices
 
+LOCAL_OWNER = "local"
+"""Whose conversations are kept where the page is open to this machine alone and asks for no password."""
+_STYLES = ("style.css", "drawers.css")
+_SCRIPTS = ("page.js", "drawers.js", "keeping.js")
 _WAITING = 64
 _SESSIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class PageConfig:
-    """Where the page is served from, and who may see it: `auth` is a user name and a password."""
+    """Where the page is served from, who may see it, and what it offers.
+
+    `auth` is a user name and a password. Conversations are kept in `store` as those of `owner`; without a store, each
+    browser keeps its own.
+    """
 
     root_path: str | None = None
     auth: tuple[str, str] | None = None
+    store: ConversationStore | None = None
+    owner: str = LOCAL_OWNER
+    choices: Choices = field(default_factory=Choices)
 
 
 def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str, Any]]:
@@ -35,7 +49,7 @@ def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str
         html(header(assistant.corpus.name, len(assistant.corpus)), "header")
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab("Ask", elem_id="ask-tab"):
-                ask_tab(assistant)
+                ask_tab(assistant, page, keeper=Keeper(config.store, owner=config.owner), choices=config.choices)
             with gr.Tab("Corpus", elem_id="corpus-tab"):
                 corpus_tab(assistant)
         gr.events.api(_api(assistant), api_name="ask", concurrency_id="answers", concurrency_limit=ANSWERS_AT_ONCE)
@@ -46,8 +60,8 @@ def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str
 
 def _mount_arguments(config: PageConfig) -> dict[str, Any]:
     static = files("ui") / "static"
-    style = (static / "style.css").read_text(encoding="utf-8")
-    script = (static / "page.js").read_text(encoding="utf-8")
+    style = "".join((static / name).read_text(encoding="utf-8") for name in _STYLES)
+    script = "".join((static / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     font = ["system-ui", "sans-serif"]
     mono = ["ui-monospace", "monospace"]
     return {

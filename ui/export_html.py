@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from rag.domain import Answer, AnswerSentence, Citation
 from ui.links import paper_urls
-from ui.render import SUPPORT_WORDS, cited_marks, sentence_ends, what_happened
+from ui.render import SUPPORT_WORDS, cited_marks, sentence_ends, shown_notes, what_happened
 from ui.rich_text import escape_html, rich_html
 
 _CSP = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -26,7 +26,7 @@ def html_document(answers: Sequence[Answer], title: str) -> str:
 
 
 def _turn(answer: Answer, place: int) -> str:
-    notes = "".join(f'<p class="note">{escape_html(note)}</p>' for note in answer.notes)
+    notes = "".join(f'<p class="note">{escape_html(note)}</p>' for note in shown_notes(answer))
     footnotes = "".join(_footnote(citation, place) for citation in answer.citations)
     return (
         f"<article>\n<h2>{escape_html(answer.question)}</h2>\n{_text(answer, place)}\n{_outcome(answer)}{notes}"

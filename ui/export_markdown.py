@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rag.domain import Answer, AnswerSentence, Citation, Span
 from ui.inline import Run, parse_runs
 from ui.links import paper_urls
-from ui.render import sentence_ends, what_happened
+from ui.render import sentence_ends, shown_notes, what_happened
 from ui.rich_text import clean
 
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~$^@]|(?<!\w)_|_(?!\w)|&(?=[#\w])|:(?=//)|(?<=[wW]{3})\.")
@@ -34,7 +34,7 @@ def _answer(answer: Answer, prefix: str) -> list[str]:
         parts.append("\n".join(f"- {_line(hit.paper.label)} (near, not evidence)" for hit in answer.retrieved[:5]))
     elif answer.outcome == "failed":
         parts.append(f"**The answer failed.** {_line(answer.problem or '')} {_line(answer.fix or '')}")
-    parts += [f"> {_line(note)}" for note in answer.notes]
+    parts += [f"> {_line(note)}" for note in shown_notes(answer)]
     parts.append(f"*{_line(' · '.join(what_happened(answer)))}*")
     return parts + [_footnote(citation, prefix) for citation in answer.citations]
 

@@ -17,6 +17,13 @@ from ui.render import (
 from ui.rich_text import escape_html, rich_html
 
 _AUTHORS_SHOWN = 8
+_READY = {
+    "answered": "Answer ready.",
+    "not_in_corpus": "No answer in these abstracts.",
+    "needs_detail": "Asked back.",
+    "failed": "No answer.",
+}
+"""What screen readers are told first when an answer is finished."""
 
 LEGEND = """<div class="legend"><h2>Sources</h2>
 <p>Every number in an answer opens the abstract that it cites here, with the supporting sentence marked.</p>
@@ -37,6 +44,8 @@ def sources_panel(answer: Answer) -> str:
     if answer.outcome == "not_in_corpus":
         note = "Not evidence: none of these was found to answer the question." if rest else "Nothing was found."
         return f'<h2>Nearest abstracts</h2><p class="note">{note}</p>{_paper_links(rest)}'
+    if answer.outcome == "needs_detail":
+        return f"<h2>Papers that fit</h2>{_paper_links(answer.retrieved)}"
     cards = "".join(_citation_card(citation) for citation in answer.citations)
     if answer.outcome == "failed":
         note = "Found for the question; no answer was finished from them." if answer.retrieved else "Nothing was found."
@@ -87,7 +96,9 @@ def hover_card(paper: Paper, target: CiteTarget) -> str:
 
 def status_line(answer: Answer) -> str:
     """What happened, in one line."""
-    return status_text([escape_html(part) for part in what_happened(answer)]) + _sources_link(len(answer.citations))
+    ready = f'<span class="heard">{_READY[answer.outcome]}</span>'
+    told = status_text([escape_html(part) for part in what_happened(answer)])
+    return ready + told + _sources_link(len(answer.citations))
 
 
 def status_text(parts: Sequence[str]) -> str:
@@ -120,8 +131,12 @@ def corpus_page(papers: Sequence[Paper], *, total: int, first: int, query: str =
 
 
 def header(corpus: str, papers: int) -> str:
-    """The page's title line."""
-    return f"<h1>citewise</h1><p>{escape_html(corpus)} · {counted(papers, 'abstract')}</p>"
+    """The page's title line, with the button of the conversations."""
+    menu = (
+        '<button type="button" data-toggle="history" aria-expanded="false" aria-label="Conversations">'
+        '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 7h16M4 12h16M4 17h10"/></svg></button>'
+    )
+    return f"{menu}<h1>citewise</h1><p>{escape_html(corpus)} · {counted(papers, 'abstract')}</p>"
 
 
 def model_hint(writer: str, about: str) -> str:
@@ -129,8 +144,8 @@ def model_hint(writer: str, about: str) -> str:
     if writer != "extractive":
         return escape_html(f"Answers are written by a model: {about}")
     return (
-        f"Answers quote the abstracts: {escape_html(about)} For written answers set <code>CITEWISE_BASE_URL</code> or "
-        "<code>OPENAI_API_KEY</code>, or give <code>--writer local</code>, and start again."
+        f"Answers quote the abstracts: {escape_html(about)} For written ones set <code>CITEWISE_BASE_URL</code>, or "
+        "start with <code>--writer local</code>."
     )
 
 

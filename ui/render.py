@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from rag.domain import Answer, AnswerSentence, Citation, Cited, Marker, Paper, Span, TextPart, Turn
+from rag.scoping import HOW_TO_SEARCH_ALL
 from rag.sentences import split_sentences
 from ui.rich_text import MATHS_DELIMITERS, escape_html, escape_markdown, rich_markdown
 
@@ -127,14 +128,20 @@ def what_happened(answer: Answer) -> list[str]:
     parts = [
         _OUTCOMES[answer.outcome],
         f"Searched “{shortened(answer.searched)}”" if answer.searched else "",
-        f"{counted(len(answer.retrieved), 'abstract')} read",
+        f"{counted(len(answer.retrieved), 'abstract')} read" if answer.searched else "",
         f"{len(answer.citations)} cited" if answer.outcome == "answered" else "",
-        answer.model or "" if answer.writer == "chat" else "quoted, no model",
+        _written_by(answer),
         _duration(total) if total is not None else "",
         f"{tokens:,} tokens" if tokens else "",
         f"{counted(answer.removed_markers, 'invented citation')} removed" if answer.removed_markers else "",
     ]
     return [part for part in parts if part]
+
+
+def _written_by(answer: Answer) -> str:
+    if answer.writer != "extractive":
+        return answer.model or ""
+    return "quoted, no model"
 
 
 def _duration(milliseconds: float) -> str:
@@ -154,18 +161,25 @@ def shortened(text: str, *, longest: int = 90) -> str:
 
 def streaming_markdown(parts: Sequence[TextPart | Cited]) -> str:
     """An answer that is still being written: its citations stand, their support is not checked yet."""
+    text, spans = streamed_text(parts)
+    cited = [part for part in parts if isinstance(part, Cited)]
+    chips = {span: chip(part.number, part.paper, (), "pending") for span, part in zip(spans, cited, strict=True)}
+    return rich_markdown(text, chips, {})
+
+
+def streamed_text(parts: Sequence[TextPart | Cited]) -> tuple[str, list[Span]]:
+    """The text of the parts with a marker for each citation, and where these markers stand, in order."""
     text = ""
-    chips: dict[Span, str] = {}
+    spans: list[Span] = []
     for part in parts:
         if isinstance(part, TextPart):
             text += part.text
         else:
             text += "" if not text or text[-1].isspace() else " "
             marker = f"[{part.number}]"
-            span = Span(len(text), len(text) + len(marker))
-            chips[span] = chip(part.number, part.paper, (), "pending")
+            spans.append(Span(len(text), len(text) + len(marker)))
             text += marker
-    return rich_markdown(text, chips, {})
+    return text, spans
 
 
 def locate_sentences(answer: Answer) -> list[tuple[Span, AnswerSentence]]:
@@ -209,7 +223,7 @@ def _unsupported_note(sentence: AnswerSentence) -> str:
 def not_in_corpus_markdown(answer: Answer) -> str:
     """The message where the corpus holds no answer; the nearest papers are named as what they are."""
     said = " ".join(
-        [" ".join(answer.text.split()) or "No abstract in this corpus answers the question.", *answer.notes]
+        [" ".join(answer.text.split()) or "No abstract in this corpus answers the question.", *shown_notes(answer)]
     )
     box = f'<div class="outcome absent"><strong>Not in these abstracts</strong><br>{escape_html(said)}</div>'
     nearest = [hit.paper for hit in answer.retrieved[:5]]
@@ -226,11 +240,16 @@ def failed_markdown(problem: str, fix: str, *, partial: str = "") -> str:
     return f"{partial}\n\n{box}" if partial else box
 
 
+def shown_notes(answer: Answer) -> list[str]:
+    """The notes on how the answer was made, without what only the command line can do."""
+    return [note.replace(HOW_TO_SEARCH_ALL, "") for note in answer.notes]
+
+
 def message_markdown(answer: Answer) -> str:
     """The chat message for a finished answer, whatever its outcome."""
     if answer.outcome == "not_in_corpus":
         return not_in_corpus_markdown(answer)
-    notes = "".join(f"\n\n{NOTE_OPEN}{escape_html(note)}</div>" for note in answer.notes)
+    notes = "".join(f"\n\n{NOTE_OPEN}{escape_html(note)}</div>" for note in shown_notes(answer))
     if answer.outcome == "failed":
         return failed_markdown(answer.problem or "", answer.fix or "", partial=answer_markdown(answer)) + notes
     return answer_markdown(answer) + notes

@@ -1,9 +1,11 @@
 """The web server: the page mounted in a FastAPI app with health routes, security headers, host check and body limit."""
 
 import ipaddress
+import logging
 import threading
 import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,13 +17,18 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag.assistant import Assistant
+from rag.conversation_file import ConversationError
+from rag.conversations import ConversationStore
 from rag.errors import SettingsError
-from ui.app import PageConfig, build
+from ui.app import LOCAL_OWNER, PageConfig, build
 from ui.limits import AskLimit, LoginLimit
 from ui.metrics import metrics_route
+from ui.settings_drawer import Choices
 
 if TYPE_CHECKING:
     from rag.observing.metrics import Metrics
+
+logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 1_000_000
 """The page sends its whole conversation with each question: some 300 turns."""
@@ -82,6 +89,10 @@ class GuardMiddleware:
 
         if not _is_open(scope["path"]):
             await PlainTextResponse("Not found", status_code=404)(scope, receive, send_with_headers)
+            return
+        if scope["method"] != "GET" and (b"sec-fetch-site", b"cross-site") in scope["headers"]:
+            # A page of another site would ask, delete or log in with the rights of who reads it.
+            await PlainTextResponse("Not from another site", status_code=403)(scope, receive, send_with_headers)
             return
         body = await self._body(receive) if scope["method"] in {"POST", "PUT", "PATCH"} else b""
         if body is None:
@@ -163,8 +174,10 @@ def serve(
     auth: tuple[str, str] | None = None,
     open_browser: bool = False,
     metrics: "Metrics | None" = None,
+    home: Path | None = None,
+    choices: Choices | None = None,
 ) -> None:
-    """Serves the page until interrupted.
+    """Serves the page until interrupted. With a `home`, it keeps the conversations of known users there.
 
     `root_path` is the path or the whole address under which a proxy shows the page. Raises SettingsError where `host`
     is reachable from other machines and there is no `auth` (a user name and a password).
@@ -177,10 +190,28 @@ def serve(
         )
     public = urlsplit(root_path or "").hostname
     hosts = [*_LOOPBACK_HOSTS, *([public] if public else [])] if loopback else ["*"]
-    app = create_app(assistant, PageConfig(root_path=root_path, auth=auth), allowed_hosts=hosts, metrics=metrics)
+    # Behind a proxy and without names, nobody knows who asks: then each browser keeps its own conversations.
+    nameless = public is not None and auth is None
+    config = PageConfig(
+        root_path=root_path,
+        auth=auth,
+        store=_store(home) if home and not nameless else None,
+        owner=auth[0] if auth else LOCAL_OWNER,
+        choices=choices or Choices(),
+    )
+    app = create_app(assistant, config, allowed_hosts=hosts, metrics=metrics)
     if open_browser:
         threading.Timer(1.0, webbrowser.open, [f"http://{'localhost' if loopback else host}:{port}/"]).start()
     uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3)
+
+
+def _store(home: Path) -> ConversationStore | None:
+    """Where conversations are kept; None, with a warning, where nothing can be written."""
+    try:
+        return ConversationStore.open(home)
+    except ConversationError as error:
+        logger.warning("%s Each browser keeps its own conversations.", error)
+        return None
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,6 +1,6 @@
 """`citewise chat`: the page."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,10 @@ from rag.cli.screen import (
 )
 from rag.errors import SettingsError
 
+if TYPE_CHECKING:
+    from rag.settings import Settings
+    from ui.settings_drawer import Choices
+
 
 def chat(
     corpus: CorpusOption = None,
@@ -28,7 +32,12 @@ def chat(
     port: Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)] = 7860,
     root_path: Annotated[str, typer.Option("--root-path", help="Path behind a reverse proxy, such as /qa.")] = "",
     auth: Annotated[
-        str | None, typer.Option("--auth", help="NAME:PASSWORD that the page asks for.", envvar="CITEWISE_AUTH")
+        str | None,
+        typer.Option(
+            "--auth",
+            help="NAME that the page asks for, with a password that is asked for here; or NAME:PASSWORD.",
+            envvar="CITEWISE_AUTH",
+        ),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
@@ -55,14 +64,45 @@ def chat(
         auth=login,
         open_browser=open_browser,
         metrics=metrics,
+        home=settings.home,
+        choices=_choices(settings, writer=assistant.writer_name),
+    )
+
+
+def _choices(settings: "Settings", *, writer: str) -> "Choices":
+    """What the page's settings offer. Where nothing but quoting is set, no model can be chosen."""
+    from rag.picking import pick_writer
+    from rag.wiring import build_endpoint
+    from ui.settings_drawer import Choices
+
+    if writer == "extractive":
+        return Choices(k=settings.k)
+    endpoint = build_endpoint(pick_writer(settings).settings)
+
+    def models() -> tuple[str, ...]:
+        from rag.llm import list_models
+
+        return list_models(endpoint)
+
+    return Choices(
+        writer="model",
+        k=settings.k,
+        can_chat=True,
+        model=endpoint.model,
+        context=settings.context,
+        revise=settings.revise,
+        private=settings.private,
+        models=models if writer == "chat" else None,
     )
 
 
 def _login(auth: str | None) -> tuple[str, str] | None:
-    """User name and password of NAME:PASSWORD."""
+    """User name and password of NAME:PASSWORD; for a NAME alone, the password is asked for, and not shown."""
     if auth is None:
         return None
     name, colon, password = auth.partition(":")
-    if not (name and colon and password):
+    if name and not colon:
+        password = typer.prompt(f"Password for {name}", hide_input=True, err=True)
+    if not (name and password):
         raise SettingsError("--auth has no name or no password.", fix="Give both: --auth NAME:PASSWORD.")
     return name, password

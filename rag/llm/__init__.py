@@ -4,7 +4,7 @@ from rag.llm.client import ChatModel, Completion
 from rag.llm.embeddings import EndpointEmbedder
 from rag.llm.endpoint import Endpoint
 from rag.llm.faults import PromptTooLong
-from rag.llm.probe import Check, ProbeReport, probe
+from rag.llm.probe import Check, ProbeReport, list_models, probe
 from rag.llm.redaction import REDACT_KEYS
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "EndpointEmbedder",
     "ProbeReport",
     "PromptTooLong",
+    "list_models",
     "probe",
 ]

@@ -127,3 +127,9 @@ def _text_moments(endpoint: Endpoint) -> Iterator[float]:
 
 def _key_state(endpoint: Endpoint) -> str:
     return "No key is set, and none is wanted." if endpoint.api_key is None else "The key is accepted."
+
+
+def list_models(endpoint: Endpoint) -> tuple[str, ...]:
+    """The names of the chat models that an endpoint lists; none where it does not say."""
+    models, _ = asyncio.run(_listed(endpoint))
+    return tuple(model.name for model in models)

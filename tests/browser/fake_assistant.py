@@ -32,7 +32,10 @@ from rag.domain import (
     Usage,
 )
 from rag.errors import CorpusError
+from rag.filters import FIRST_YEAR, LAST_YEAR, Filters
+from rag.options import AskOptions
 from rag.readers import read_papers
+from rag.scoping import Scope
 from rag.sentences import split_sentences
 
 Line = tuple[str, tuple[int, ...], Support]
@@ -84,6 +87,8 @@ class FakeAssistant:
         self.writer_name = writer_name
         self.about_writer = "the test says so."
         self.model = "fake-model" if writer_name == "chat" else None
+        self.options: list[AskOptions] = []
+        self.filters: list[Filters | None] = []
         self.histories: list[tuple[Turn, ...]] = []
         self.closed = 0
         self._pause = pause
@@ -96,7 +101,25 @@ class FakeAssistant:
             "Which papers study test-time self-verification?",
         )[:n]
 
-    def search(self, query: str, *, k: int | None = None) -> tuple[ScoredPaper, ...]:
+    def refresh(self) -> bool:
+        return False
+
+    def with_options(self, options: AskOptions) -> "FakeAssistant":
+        """Itself; `options` keeps what was chosen."""
+        self.options.append(options)
+        return self
+
+    def scope(self, question: str, *, filters: Filters | None = None) -> Scope:
+        """Reads "papers by NAME" from a question."""
+        named = question.partition("papers by ")[2].split(" on ")[0]
+        read = Filters(authors=(named,)) if named and filters is None else Filters()
+        return Scope(filters or read, None, question)
+
+    def follow_ups(self, answer: Answer, *, history: Sequence[Turn] = (), n: int = 3) -> tuple[str, ...]:
+        questions = [f"What is {citation.paper.label.split(':')[0]}?" for citation in answer.citations]
+        return tuple(dict.fromkeys(questions))[:n]
+
+    def search(self, query: str, *, k: int | None = None, filters: Filters | None = None) -> tuple[ScoredPaper, ...]:
         words = set(query.lower().split())
         papers = [self.corpus.paper(row) for row in range(len(self.corpus))]
         ranked = sorted(papers, key=lambda paper: -len(words & set(paper.abstract.lower().split())))
@@ -104,23 +127,26 @@ class FakeAssistant:
             ScoredPaper(paper, 0.9 - 0.1 * rank, {"keyword": 1.0}) for rank, paper in enumerate(ranked[: k or 8])
         )
 
-    def ask(self, question: str, *, history: Sequence[Turn] = ()) -> Answer:
+    def ask(self, question: str, *, history: Sequence[Turn] = (), filters: Filters | None = None) -> Answer:
         (answer,) = [event.answer for event in self.stream(question, history=history) if isinstance(event, Finished)]
         return answer
 
-    def stream(self, question: str, *, history: Sequence[Turn] = ()) -> Iterator[Event]:
+    def stream(self, question: str, *, history: Sequence[Turn] = (), filters: Filters | None = None) -> Iterator[Event]:
         self.histories.append(tuple(history))
+        self.filters.append(filters)
         if "raise" in question:
             raise CorpusError("The corpus is damaged.", fix="Run: citewise ingest again.")
         if "crash" in question:
             raise RuntimeError("a defect")
         try:
-            yield from self._stream(question)
+            yield from self._stream(question, filters)
         finally:
             self.closed += 1
 
-    def _stream(self, question: str) -> Iterator[Event]:
+    def _stream(self, question: str, filters: Filters | None) -> Iterator[Event]:
         hits = self.search(question)
+        if filters:
+            hits = tuple(hit for hit in hits if _passes(hit.paper, filters))
         if "hostile" in question:
             hits = (ScoredPaper(HOSTILE, 0.9, {}), *hits[:3])
         time.sleep(self._pause * 5)
@@ -138,6 +164,19 @@ class FakeAssistant:
             yield TextPart(" ")
         outcome: Outcome = "failed" if "broken" in question else "answered"
         yield Finished(_answer(question, hits, lines, outcome=outcome, writer=self))
+
+
+def _passes(paper: Paper, filters: Filters) -> bool:
+    """Filters by plain text: the real ones are tested elsewhere."""
+    first, last = filters.years or (FIRST_YEAR, LAST_YEAR)
+    wanted = [
+        (filters.ids, (paper.paper_id,)),
+        (filters.venues, (paper.venue or "",)),
+        (filters.authors, paper.authors),
+    ]
+    return first <= (paper.year or 0) <= last and all(
+        not values or any(value in given for value in values for given in having) for values, having in wanted
+    )
 
 
 def _script(question: str, papers: Sequence[Paper]) -> list[Line]:

@@ -26,11 +26,9 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 
 @contextmanager
-def served(kind: str, *, home: Path, may_crash: bool = False) -> Iterator[str]:
+def served(kind: str, *, home: Path, port: int | None = None, may_crash: bool = False) -> Iterator[str]:
     """The address of the page served by a process of its own; afterwards that it asked nothing of the network."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = port or free_port()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "CITEWISE_"))}
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
@@ -50,6 +48,14 @@ def served(kind: str, *, home: Path, may_crash: bool = False) -> Iterator[str]:
             printed = log.read()
         assert "OUTSIDE" not in printed, printed
         assert may_crash or "Traceback" not in printed, printed
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def _wait_until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
@@ -100,6 +106,20 @@ class Reader:
         self.page.goto(self.url)
         expect(self.page.locator("#ask textarea")).to_be_visible(timeout=20_000)
         return self
+
+    def again(self, *, url: str | None = None) -> None:
+        """Loads the page anew, or another address of it, and waits until it can be used."""
+        self.page.goto(url or self.page.url)
+        expect(self.page.locator("#ask textarea")).to_be_visible(timeout=20_000)
+
+    def toggle(self, part: str) -> None:
+        """Opens or closes "history", "settings" or "filters"."""
+        self.page.locator(f'[data-toggle="{part}"]').click()
+
+    @property
+    def listed(self) -> Locator:
+        """The conversations of the drawer."""
+        return self.page.locator("#history .open")
 
     def ask(self, question: str, *, wait: bool = True) -> None:
         """Types a question, sends it and, with `wait`, reads until the status says how it ended."""

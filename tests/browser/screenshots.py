@@ -1,8 +1,8 @@
-"""Pictures of each state of the page: `python -m tests.browser.screenshots OUT`. They are to be looked at."""
+"""Pictures of each state of the page, to be looked at: `python -m tests.browser.screenshots OUT [STATE ...]`."""
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from tests.browser.pages import DESKTOP, PHONE, WIDE, Reader, chromium, reading, served
@@ -48,6 +48,41 @@ def conversation(reader: Reader) -> None:
     reader.ask("And answer slowly: what follows from them?")
 
 
+def limited(reader: Reader) -> None:
+    reader.toggle("filters")
+    reader.page.locator("#filter-years :is(input, textarea)").fill("2024..2025")
+    reader.page.locator("#filter-venue :is(input, textarea)").fill("ICML")
+    reader.ask("papers by Hua Huang on memory traces")
+
+
+def history(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    if reader.page.locator('[data-toggle="history"]').is_visible():
+        reader.toggle("history")
+
+
+def settings(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    reader.toggle("settings")
+
+
+def export(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    reader.page.locator("#tools summary").click()
+
+
+def shortcuts(reader: Reader) -> None:
+    reader.page.locator("#tabs [role=tab]").first.focus()
+    reader.page.keyboard.press("?")
+
+
+def stopped(reader: Reader) -> None:
+    reader.ask("Answer slowly please", wait=False)
+    reader.chips.first.wait_for()
+    reader.page.locator("#ask .stop-button").click()
+    reader.again()
+
+
 def corpus(reader: Reader) -> None:
     reader.page.get_by_role("tab", name="Corpus").click()
     reader.page.locator("#papers summary").nth(1).click()
@@ -62,16 +97,24 @@ STATES: list[Callable[[Reader], None]] = [
     absent,
     failed,
     conversation,
+    limited,
+    history,
+    settings,
+    export,
+    shortcuts,
+    stopped,
     corpus,
 ]
 
 
-def main(out: Path) -> None:
+def main(out: Path, *, names: Collection[str] = ()) -> None:
+    """Writes the pictures of the states of these names, of all without any, at three sizes, light and dark."""
     out.mkdir(parents=True, exist_ok=True)
+    states = [state for state in STATES if not names or state.__name__ in names]
     with tempfile.TemporaryDirectory() as home, served("fake", home=Path(home)) as url, chromium() as browser:
         for size in (DESKTOP, WIDE, PHONE):
             for dark in (False, True):
-                for state in STATES:
+                for state in states:
                     if state is hovered and size == PHONE:
                         continue
                     with reading(browser, url, size=size, dark=dark) as reader:
@@ -82,4 +125,4 @@ def main(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), names=sys.argv[2:])

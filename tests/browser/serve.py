@@ -1,9 +1,11 @@
-"""Serves the page for a browser test: `python -m tests.browser.serve fake|real PORT`.
+"""Serves the page for a browser test: `python -m tests.browser.serve fake|quoting|nameless|real PORT`.
 
 Whatever this process asks of the network beyond loopback is refused and printed as a line that begins with OUTSIDE.
 """
 
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from tests.browser.fake_assistant import FakeAssistant
@@ -27,13 +29,19 @@ def main(kind: str, port: int) -> None:
     sys.addaudithook(guard)
     from rag.assistant import Assistant
     from ui.server import serve
+    from ui.settings_drawer import Choices
 
     assistants = {
         "fake": FakeAssistant,
+        "nameless": FakeAssistant,
         "quoting": lambda: FakeAssistant(writer_name="extractive", pause=0.0),
         "real": Assistant.open,
     }
-    serve(assistants[kind](), port=port)  # type: ignore[arg-type]
+    home = Path(os.environ["CITEWISE_HOME"])
+    offered = Choices(writer="model", can_chat=True, model="fake-model", models=lambda: ("fake-model", "other-model"))
+    choices = offered if kind in {"fake", "nameless"} else None
+    kept = None if kind == "nameless" else home
+    serve(assistants[kind](), port=port, home=kept, choices=choices)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

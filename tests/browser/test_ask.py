@@ -89,6 +89,7 @@ def test_stop_keeps_what_was_written_and_the_next_question_is_answered(reader: R
     expect(reader.chips.first).to_be_visible()
     reader.page.locator("#ask .stop-button").click()
     expect(reader.status).to_contain_text("Stopped")
+    reader.page.wait_for_timeout(600)  # what was on its way arrives
     stopped_at = reader.answer.inner_text()
     assert stopped_at
     reader.page.wait_for_timeout(600)

@@ -378,7 +378,8 @@ def test_the_panel_counts_the_support_and_lists_what_was_read_besides() -> None:
 def test_the_status_line_says_what_happened() -> None:
     text = html.unescape(re.sub(r"<[^>]*>", "|", status_line(answer("A.", [], removed_markers=2))))
     assert text.startswith(
-        "|Searched “q” · 2 abstracts read · 2 cited · m · 1.5 s · 120 tokens · 2 invented citations removed|"
+        "|Answer ready.||Searched “q” · 2 abstracts read · 2 cited · m · 1.5 s · 120 tokens · "
+        "2 invented citations removed|"
     )
 
 

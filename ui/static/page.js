@@ -10,7 +10,11 @@
   let opener = null; // the citation that gets the focus back
   let hoverTimer = 0;
 
-  window.citewise = { connect(server) { ask = server; } };
+  window.citewise = {
+    connect(server) { ask = server; },
+    here: () => ({}), // which conversation is shown
+    escape: [], // what Escape closes, first one first: functions that return whether they closed something
+  };
 
   const panel = () => document.querySelector("#sources section");
   const phone = () => matchMedia("(max-width: 760px)").matches;
@@ -20,7 +24,7 @@
     const number = /^\d+$/.test(chip.textContent) ? Number(chip.textContent) : null;
     if (!ask) return Promise.resolve({});
     const key = `${number} ${href}`;
-    if (!cards.has(key)) cards.set(key, ask({ href, number }));
+    if (!cards.has(key)) cards.set(key, ask({ href, number, ...window.citewise.here() }));
     return cards.get(key);
   }
 
@@ -129,6 +133,7 @@
     const typing = event.target instanceof Element && event.target.matches("input, textarea, [contenteditable=true]");
     if (event.key === "Escape") {
       hideHover();
+      if (window.citewise.escape.some((close) => close())) return;
       if (opener || document.documentElement.classList.contains("sources-open")) close();
     } else if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       document.querySelector("#ask textarea")?.focus();
@@ -166,12 +171,16 @@
 
   // What Gradio leaves without a name gets one. The status line announces what happened: the chat is not read out word
   // by word, nor is its Markdown its label.
-  const NAMES = [["#ask .submit-button", "Ask"], ["#ask .stop-button", "Stop"], ["#find .submit-button", "Search"]];
+  const NAMES = [
+    ["#ask .submit-button", "Ask"], ["#ask .stop-button", "Stop"], ["#find .submit-button", "Search"],
+    ["#settings", "Settings"], ["#filters", "Filters"],
+  ];
 
   function describe() {
     for (const [selector, name] of NAMES) { // set only once: the observer that calls this sees the label change
       document.querySelector(`${selector}:not([aria-label])`)?.setAttribute("aria-label", name);
     }
+    document.querySelectorAll("#settings:not([role]), #filters:not([role])").forEach((part) => part.setAttribute("role", "group"));
     document.querySelectorAll('#chat [aria-live="polite"]').forEach((log) => log.setAttribute("aria-live", "off"));
     for (const [role, label] of [["user", "Question"], ["bot", "Answer"]]) {
       document.querySelectorAll(`#chat [data-testid="${role}"][aria-label*="message: "]`)

@@ -1,0 +1,104 @@
+"""Filters, suggestions, settings and shortcuts of the Ask tab in Chromium."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.pages import PHONE, Reader
+
+pytestmark = pytest.mark.browser
+QUESTION = "What are memory traces?"
+
+
+def test_a_filter_limits_what_is_read_until_its_chip_is_removed(reader: Reader) -> None:
+    reader.toggle("filters")
+    expect(reader.page.locator("#filter-years :is(input, textarea)")).to_be_focused()
+    reader.page.locator("#filter-years :is(input, textarea)").fill("1999")
+    chip = reader.page.locator('#chips [data-drop="years"]')
+    expect(chip).to_contain_text("Years: 1999")
+    reader.ask("nowhere: nothing is that old")
+    expect(reader.status).to_contain_text("0 abstracts read")
+    chip.click()
+    expect(chip).to_have_count(0)
+    reader.ask("nowhere to be found")
+    expect(reader.status).to_contain_text("8 abstracts read")
+    reader.page.locator("#filter-years :is(input, textarea)").fill("soon")
+    expect(reader.page.locator("#chips .problem")).to_contain_text("no year")
+    reader.page.keyboard.press("Escape")
+    expect(reader.page.locator("#filters")).to_be_hidden()
+
+
+def test_a_filter_that_words_set_is_shown_and_can_be_taken_back(reader: Reader) -> None:
+    reader.ask("nowhere: papers by Hua Huang on cameras")
+    chip = reader.page.locator('#chips [data-drop="read"]')
+    expect(chip).to_contain_text("Papers by Hua Huang, as you wrote")
+    chip.click()
+    expect(chip).to_have_count(0)
+    reader.wait_for_the_end()
+    expect(reader.questions).to_have_count(1)
+
+
+def test_a_suggestion_asks_and_gives_way_to_the_next(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    suggestion = reader.page.locator("#follow-ups button").first
+    asked = suggestion.inner_text()
+    suggestion.click()
+    expect(reader.questions).to_have_count(2)
+    expect(reader.question).to_have_text(asked)
+    reader.wait_for_the_end()
+    expect(reader.page.locator("#follow-ups button")).to_have_count(3)
+    expect(reader.page.locator("#ask textarea")).to_be_focused()
+
+
+def test_settings_are_kept_by_the_browser(reader: Reader) -> None:
+    reader.toggle("settings")
+    expect(reader.page.locator("#settings")).to_contain_text("one call a question")
+    reader.page.get_by_label("Quote the abstracts").check()
+    reader.page.locator("#settings input[type=number]").fill("12")
+    reader.page.keyboard.press("Tab")
+    expect(reader.page.locator("#models option")).to_have_count(2)
+    reader.page.wait_for_timeout(500)
+    reader.again()
+    reader.toggle("settings")
+    expect(reader.page.get_by_label("Quote the abstracts")).to_be_checked()
+    expect(reader.page.locator("#settings input[type=number]")).to_have_value("12")
+    reader.page.keyboard.press("Escape")
+    expect(reader.page.locator("#settings")).to_be_hidden()
+    expect(reader.page.locator('#tools [data-toggle="settings"]')).to_be_focused()
+    reader.ask(QUESTION)
+
+
+def test_a_question_mark_shows_the_shortcuts_and_escape_gives_the_focus_back(reader: Reader) -> None:
+    tab = reader.page.locator("#tabs [role=tab]").first
+    tab.focus()
+    reader.page.keyboard.press("?")
+    dialog = reader.page.get_by_role("dialog", name="Keyboard")
+    expect(dialog).to_be_visible()
+    reader.page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(tab).to_be_focused()
+    reader.page.locator("#ask textarea").press("?")
+    expect(dialog).to_be_hidden()
+
+
+def test_the_finished_answer_is_announced(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    expect(reader.status).to_have_text(re.compile("^Answer ready.Searched"))
+
+
+def test_on_a_phone_the_drawers_fit_and_all_can_be_reached(open_page: OpenPage) -> None:
+    with open_page(size=PHONE) as reader:
+        reader.ask(QUESTION)
+        for part, drawer in (("history", "#history"), ("settings", "#settings")):
+            reader.page.locator(f'[data-toggle="{part}"]').tap()
+            expect(reader.page.locator(drawer)).to_be_in_viewport(ratio=0.9)
+            close = reader.page.locator(f"{drawer} .close")
+            box = close.bounding_box()
+            assert box
+            assert min(box["width"], box["height"]) >= 44
+            close.tap()
+            expect(reader.page.locator(drawer)).to_be_hidden()
+        assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect(reader.page.locator("#ask textarea")).to_be_in_viewport(ratio=1)

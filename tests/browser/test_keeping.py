@@ -1,0 +1,167 @@
+"""Conversations in Chromium: kept over reloads and restarts, found, renamed, deleted, linked to, and taken away."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.pages import Reader, free_port, reading, served
+
+pytestmark = pytest.mark.browser
+QUESTION = "What are memory traces?"
+
+
+def shown(reader: Reader) -> tuple[list[str | None], str, str]:
+    """What must be the same after a reload: chips, text, sources."""
+    hrefs = [chip.get_attribute("href") for chip in reader.chips.all()]
+    return hrefs, reader.answer.inner_text(), reader.page.locator("#sources .list").inner_text()
+
+
+def test_a_reload_and_a_restart_of_the_server_keep_the_conversation(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    with served("fake", home=tmp_path, port=port) as url, reading(browser, url) as reader:
+        reader.ask(QUESTION)
+        before = shown(reader)
+        assert len(before[0]) == 4
+        reader.again()
+        expect(reader.chips).to_have_count(4)
+        assert shown(reader) == before
+        address = reader.page.url
+        assert "?c=" in address
+    with served("fake", home=tmp_path, port=port) as url, reading(browser, url) as reader:
+        reader.again(url=address)
+        expect(reader.chips).to_have_count(4)
+        assert shown(reader) == before
+        reader.chips.nth(3).click()
+        expect(reader.opened.locator("mark")).to_have_text(re.compile("^Event cameras"))
+        reader.ask("And answer once more?")
+        reader.again()
+        expect(reader.questions).to_have_count(2)
+        expect(reader.page.locator("#follow-ups button")).to_have_count(3)
+
+
+def test_conversations_are_found_renamed_deleted_and_brought_back(reader: Reader) -> None:
+    reader.ask("A walrus question, broken")
+    reader.toggle("history")
+    reader.page.locator("#history .new").click()
+    expect(reader.questions).to_have_count(0)
+    expect(reader.page.locator("#examples")).to_be_visible()
+    reader.ask("A second question?")
+    reader.toggle("history")
+    expect(reader.listed.first).to_have_attribute("aria-current", "true")
+    reader.page.locator("#history input[type=search]").fill("WALRUS")
+    expect(reader.listed).to_have_text(["A walrus question, broken"])
+    item = reader.page.locator("#history li")
+    item.hover()
+    item.get_by_role("button", name="Rename").click()
+    reader.page.keyboard.type("Of walruses")
+    reader.page.keyboard.press("Enter")
+    expect(reader.listed).to_have_text(["Of walruses"])
+    expect(reader.listed).to_be_focused()
+    reader.listed.click()
+    expect(reader.question).to_have_text("A walrus question, broken")
+    expect(reader.answer.locator(".outcome.failed")).to_be_visible()
+    reader.toggle("history")
+    item.get_by_role("button", name="Delete").press("Enter")
+    expect(reader.listed).to_have_count(0)
+    expect(reader.questions).to_have_count(0)
+    reader.toggle("history")
+    reader.page.locator("#history .restore").click()
+    expect(reader.listed).to_have_text(["Of walruses"])
+
+
+def test_a_link_with_a_question_asks_it_once(open_page: OpenPage) -> None:
+    with open_page() as reader:
+        reader.again(url=f"{reader.url}?q=What%20is%20%3Cb%3Ethis%3C%2Fb%3E%3F")
+        expect(reader.question).to_have_text("What is <b>this</b>?")
+        expect(reader.chips).to_have_count(4)
+        reader.wait_for_the_end()
+        expect(reader.page).to_have_url(re.compile(r"\?c=\w+$"))
+        reader.again()
+        expect(reader.questions).to_have_count(1)
+        expect(reader.chips).to_have_count(4)
+
+
+def test_what_was_stopped_is_kept_as_such_and_can_be_asked_again(reader: Reader) -> None:
+    reader.ask("Answer slowly please", wait=False)
+    expect(reader.chips.first).to_be_visible()
+    reader.page.locator("#ask .stop-button").click()
+    expect(reader.status).to_contain_text("Stopped")
+    reader.again()
+    expect(reader.answer).to_contain_text("stopped before it was finished")
+    expect(reader.chips.first).to_have_attribute("href", re.compile("-pending$"))
+
+
+def test_a_judgement_is_noted_and_shown_again(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    reader.page.locator('#chat button[aria-label="Like"]').click()
+    expect(reader.status).to_have_text("Noted: you like this answer.")
+    reader.again()
+    expect(reader.page.locator('#chat button[aria-label="Liked"]')).to_have_count(1)
+
+
+def exported(reader: Reader, form: str, part: str) -> tuple[str, str]:
+    """Name and text of the file that the menu gives."""
+    reader.page.locator("#tools summary").click()
+    with reader.page.expect_download() as waiting:
+        reader.page.locator(f'[data-export="{form}"][data-part="{part}"]').click()
+    path = waiting.value.path()
+    return waiting.value.suggested_filename, Path(path).read_text("utf-8")
+
+
+def test_exported_files_open_and_hold_the_citations(reader: Reader, browser: Browser, tmp_path: Path) -> None:
+    reader.ask(QUESTION)
+    reader.ask('hostile <img src=x onerror="window.pwned=1">')
+    name, page = exported(reader, "html", "conversation")
+    assert name == "what-are-memory-traces.html"
+    file = tmp_path / "export.html"
+    file.write_text(page, "utf-8")
+    context = browser.new_context(java_script_enabled=True)
+    opened = context.new_page()
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto(file.as_uri())
+    expect(opened.locator("article")).to_have_count(2)
+    expect(opened.locator("article").first.locator("sup a")).to_have_count(4)
+    expect(opened.locator("article").first.locator("ol li")).to_have_count(3)
+    expect(opened.locator("article").first.locator("span.unsupported")).to_have_count(1)
+    expect(opened.locator("body")).to_contain_text('hostile <img src=x onerror="window.pwned=1">')
+    assert opened.evaluate("window.pwned") is None
+    assert asked == [file.as_uri()]
+    context.close()
+    assert exported(reader, "md", "conversation")[1].count("[^1-1]") == 3
+    assert exported(reader, "bib", "conversation")[1].count("@inproceedings{") >= 3
+    assert exported(reader, "ris", "conversation")[1].count("TY  - CONF") >= 3
+    (turn,) = json.loads(exported(reader, "json", "answer")[1])["turns"]
+    assert turn["question"].startswith("hostile")
+
+
+def test_two_tabs_of_one_conversation_lose_no_turn(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    other = reader.page.context.new_page()
+    second = Reader(other, reader.url)
+    second.again(url=reader.page.url)
+    expect(second.questions).to_have_count(1)
+    reader.ask("From the first tab")
+    second.ask("From the second tab")
+    reader.again()
+    expect(reader.questions).to_have_text([QUESTION, "From the first tab", "From the second tab"])
+
+
+def test_where_nobody_has_a_name_each_browser_keeps_its_own(browser: Browser, tmp_path: Path) -> None:
+    with served("nameless", home=tmp_path) as url, reading(browser, url) as reader, reading(browser, url) as other:
+        reader.ask(QUESTION)
+        before = shown(reader)
+        reader.again()
+        expect(reader.chips).to_have_count(4)
+        assert shown(reader) == before
+        assert exported(reader, "bib", "conversation")[1].count("@inproceedings{") == 3
+        reader.toggle("history")
+        expect(reader.listed).to_have_text([QUESTION])
+        other.toggle("history")
+        expect(other.page.locator("#history .list")).to_contain_text("kept here")
+        expect(other.listed).to_have_count(0)
+        assert not list(tmp_path.glob("*.sqlite3"))
