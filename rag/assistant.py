@@ -27,6 +27,7 @@ from rag.settings import Settings, load_settings
 from rag.suggestions import Suggestion, example_question, follow_up_questions
 from rag.wiring import (
     Connect,
+    build_chroma_server,
     build_embedder,
     build_embedding_endpoint,
     build_judge,
@@ -95,7 +96,13 @@ class Assistant:
     ) -> "Assistant":
         """An assistant by `settings` alone. `connect` replaces what makes the calls to a chat model."""
         embedder = build_embedder(settings)
-        corpus = ensure_corpus(settings.home, settings.corpus, embedder=embedder, on_progress=on_progress)
+        corpus = ensure_corpus(
+            settings.home,
+            settings.corpus,
+            embedder=embedder,
+            on_progress=on_progress,
+            server=build_chroma_server(settings),
+        )
         served = ServedCorpus(corpus, embedder=embedder, reranker=build_reranker(settings, embedder=embedder))
         return cls._assembled(settings, served, embedder=embedder, connect=connect)
 

@@ -126,14 +126,22 @@ def embed_papers(
 
 def embedded_texts(folder: Path) -> Iterator[list[str]]:
     """All texts whose vectors the generation in `folder` holds, in lists of some hundred papers."""
-    layout = Layout(
+    for group in _groups(_read_layout(folder)):
+        yield [*group.chunks, *group.sentences, *group.titles]
+
+
+def stored_chunks(folder: Path) -> Iterator[ChunkRecord]:
+    """The chunks of the generation in `folder`, as its vector index holds them."""
+    return _chunk_records(_read_layout(folder))
+
+
+def _read_layout(folder: Path) -> Layout:
+    return Layout(
         records=RecordFile(folder / files.RECORDS, offsets=np.load(folder / files.OFFSETS, allow_pickle=False)),
         chunks=np.load(folder / files.CHUNKS, allow_pickle=False),
         sentence_starts=np.load(folder / files.SENTENCE_STARTS, allow_pickle=False),
         titles=0,
     )
-    for group in _groups(layout):
-        yield [*group.chunks, *group.sentences, *group.titles]
 
 
 def _write_papers(build: Path, lines: Iterable[bytes], *, chunk_tokens: int) -> Layout:

@@ -2,7 +2,9 @@
 
 import json
 import logging
+import math
 import threading
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +21,7 @@ from rag.facets import Facets
 from rag.generation import Manifest
 from rag.keyword import KeywordIndex
 from rag.record_file import RecordFile
+from rag.remote_store import ChromaServer, open_shared
 from rag.store import MIN_ROWS, ChromaStore, StoreHits
 
 logger = logging.getLogger(__name__)
@@ -30,6 +33,10 @@ EXACT_CHUNKS = 20_000
 """Up to so many chunks that may be given are compared one by one, which takes some 20 ms and misses none."""
 WIDEST = 1_000
 """Most chunks asked of Chroma, whose search list is as long."""
+
+
+_SERVER_REST = 30.0
+"""Seconds for which a Chroma server that failed is not asked again."""
 
 
 class ChunkHits(NamedTuple):
@@ -45,12 +52,12 @@ class ChunkHits(NamedTuple):
 class Corpus:
     """The papers of a corpus with all that is stored about them. Rows count papers from 0.
 
-    `folder` is the folder of the generation; it stays readable when a newer one is published. Safe to use from several
-    threads.
+    `folder` is the folder of the generation; it stays readable when a newer one is published. With a `server`, that is
+    asked for what is near, and the Chroma in the folder is not opened. Safe to use from several threads.
     """
 
-    def __init__(self, folder: Path, *, name: str, manifest: Manifest) -> None:
-        self.folder, self.name, self.manifest = folder, name, manifest
+    def __init__(self, folder: Path, *, name: str, manifest: Manifest, server: ChromaServer | None = None) -> None:
+        self.folder, self.name, self.manifest, self.server = folder, name, manifest, server
         self.paper_ids: Sequence[str] = json.loads((folder / files.IDS).read_bytes())
         self._records = RecordFile(folder / files.RECORDS, offsets=_load(folder / files.OFFSETS))
         self._chunk_papers: NDArray[np.int32] = _load(folder / files.CHUNKS)[:, 0]
@@ -59,6 +66,7 @@ class Corpus:
         self._title_vectors: NDArray[np.float16] = _load(folder / files.TITLE_VECTORS)
         self._vectors: Vectors = _load(folder / files.VECTORS)
         self._store_lock = threading.Lock()
+        self._try_again = math.inf
 
     def __len__(self) -> int:
         return len(self.paper_ids)
@@ -132,15 +140,20 @@ class Corpus:
         return {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
 
     def _search_store(self, vector: Vectors, *, n: int) -> StoreHits | None:
-        """What Chroma finds; None where it cannot be used, which is logged once."""
+        """What Chroma finds; None where it cannot be used, which is logged. A server is tried again later."""
         try:
             with self._store_lock:
+                if time.monotonic() >= self._try_again:
+                    self._try_again = math.inf
+                    self.__dict__.pop("_store", None)
                 store = self._store
             return store.nearest(vector, n=n) if store is not None else None
         except CorpusError as error:
             logger.warning("%s All chunks are searched one by one instead.", error.problem)
             with self._store_lock:
                 self.__dict__["_store"] = None
+                if self.server is not None:
+                    self._try_again = time.monotonic() + _SERVER_REST
             return None
 
     @cached_property
@@ -148,7 +161,10 @@ class Corpus:
         """Chroma, once it has found a few rows by their own vectors; None for a corpus that is too small for it."""
         if len(self._vectors) < MIN_ROWS:
             return None
-        store = ChromaStore.open(self.folder / files.CHROMA)
+        if self.server is not None:
+            store = open_shared(self.server, self.manifest)
+        else:
+            store = ChromaStore.open(self.folder / files.CHROMA)
         probes = np.linspace(0, len(self._vectors) - 1, _PROBES, dtype=int).tolist()
         store.verify_self_hits(self._vectors, sorted(set(probes)))
         return store

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rag.building import Progress
+import numpy as np
+
+from rag.building import Progress, stored_chunks
 from rag.corpora import build_next, require_known, require_model
 from rag.corpus import Corpus
 from rag.corpus_folder import CorpusFolder, corpus_names
@@ -13,13 +15,15 @@ from rag.embedding import Embedder
 from rag.embedding_cost import BeforeEmbedding
 from rag.errors import InputError
 from rag.fetching import Fetching, fetch_papers, is_remote
-from rag.generation import Manifest
+from rag.generation import VECTORS, Manifest
 from rag.ingest_report import IngestReport, Log, nothing_taken, write_near_duplicates
 from rag.linking import Duplicates
 from rag.merging import merge
 from rag.readers import ReadOptions, read_papers
 from rag.records import BadRecord, Reject, Repair, paper_from_record, record_of
 from rag.recovery import DEFAULT_CORPUS, is_servable, open_base, restore_current
+from rag.remote_store import ChromaServer, share
+from rag.store import MIN_ROWS
 
 OnRepair = Callable[[Repair], object]
 
@@ -128,11 +132,20 @@ def remove_papers(
         return _summary(folder, build_next(folder, lines, len(kept), embedder=embedder, on_progress=on_progress))
 
 
-def ensure_corpus(home: Path, name: str, *, embedder: Embedder, on_progress: Progress | None = None) -> Corpus:
+def ensure_corpus(
+    home: Path,
+    name: str,
+    *,
+    embedder: Embedder,
+    on_progress: Progress | None = None,
+    server: ChromaServer | None = None,
+) -> Corpus:
     """Opens a corpus. The default one is built from the packaged papers at first use; a damaged one is rebuilt.
 
-    Raises CorpusError where there is no such corpus, it was indexed with another embedding model, or another process is
-    building it.
+    With a Chroma `server`, what this does not hold of the corpus is written there first, and searches ask it.
+
+    Raises CorpusError where there is no such corpus, it was indexed with another embedding model, another process is
+    building it, or the server fails.
     """
     folder = CorpusFolder(home, name)
     if name != DEFAULT_CORPUS:
@@ -141,7 +154,26 @@ def ensure_corpus(home: Path, name: str, *, embedder: Embedder, on_progress: Pro
     served = folder.current()
     if served is None or not is_servable(folder, served):
         served = _repair(folder, embedder=embedder, on_progress=on_progress)
-    return Corpus(folder.generation(served.generation), name=name, manifest=served)
+    corpus = Corpus(folder.generation(served.generation), name=name, manifest=served, server=server)
+    if server is not None:
+        share_corpus(corpus, server, on_progress=on_progress)
+    return corpus
+
+
+def share_corpus(corpus: Corpus, server: ChromaServer, *, on_progress: Progress | None = None) -> None:
+    """Writes to a Chroma server what it does not hold of a corpus. Raises CorpusError where the server fails."""
+    done, total = 0, corpus.manifest.chunks
+    if total < MIN_ROWS:
+        return
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        if on_progress is not None:
+            on_progress(done, total, "sharing")
+
+    vectors = np.load(corpus.folder / VECTORS, mmap_mode="r", allow_pickle=False)
+    share(server, corpus.manifest, vectors=vectors, chunks=stored_chunks(corpus.folder), on_batch=advance)
 
 
 def list_corpora(home: Path) -> tuple[CorpusSummary, ...]:

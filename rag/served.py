@@ -64,7 +64,8 @@ class ServedCorpus:
             )
             return False
         place = self._folder.generation(manifest.generation)
-        opened = self._open(Corpus(place, name=self._folder.name, manifest=manifest))
+        server = self.current.corpus.server
+        opened = self._open(Corpus(place, name=self._folder.name, manifest=manifest, server=server))
         if self._replaced is not None:
             self._replaced.corpus.close()  # searching takes milliseconds: no question is still at it
         self._replaced, self.current = self.current, opened

@@ -16,6 +16,7 @@ _SECRETS = {
     "CITEWISE_API_KEY": "api_key",
     "CITEWISE_EMBEDDING_API_KEY": "embedding_api_key",
     "CITEWISE_JUDGE_API_KEY": "judge_api_key",
+    "CITEWISE_CHROMA_TOKEN": "chroma_token",
     "CITEWISE_AUTH": "auth",
 }
 """What `secrets.env` may hold, by the names of the environment."""
@@ -94,6 +95,10 @@ class Settings(BaseSettings):
     """Address of what stands in for arXiv's API."""
     pmlr_url: str | None = None
     """Address of what stands in for PMLR's site."""
+    chroma: str | None = None
+    """Address of a Chroma server that is asked instead of the Chroma in the corpus's folder."""
+    chroma_token: SecretStr | None = None
+    """The token that it asks for."""
     log: Literal["off", "text", "json"] = "off"
     """What the page's server writes to standard error of each answer and call, as lines of text or JSON."""
     log_questions: bool = False

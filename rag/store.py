@@ -30,10 +30,11 @@ MIN_ROWS = 2
 """Chroma keeps a collection of one row in its write-ahead log and rewrites the index at each opening: do not use it."""
 COLLECTION = "chunks"
 """The name of the one collection."""
-_BATCH = 300  # what Chroma Cloud takes in one write
+BATCH = 300
+"""Rows in one write: what Chroma Cloud takes."""
 _SYNC = 1000
 """Rows between two writes of the index files, at least: Chroma's own default."""
-_HNSW = {"space": "cosine", "ef_search": 1000, "ef_construction": 200, "max_neighbors": 32}
+HNSW = {"space": "cosine", "ef_search": 1000, "ef_construction": 200, "max_neighbors": 32}
 _SAFE_EMBEDDING_FUNCTIONS = frozenset({None, "legacy", "default"})
 _SELF_HITS = 5000
 """Most rows that `verify` looks up by their own vector."""
@@ -60,8 +61,8 @@ class ChunkRecord(NamedTuple):
 class ChromaStore:
     """An opened collection. Every failure of Chroma is a CorpusError."""
 
-    def __init__(self, client: "ClientAPI", collection: "Collection") -> None:
-        self._client, self._collection = client, collection
+    def __init__(self, collection: "Collection", *, close: Callable[[], object], most: int | None = None) -> None:
+        self._collection, self._close, self._most = collection, close, most
 
     @classmethod
     def build(
@@ -73,10 +74,10 @@ class ChromaStore:
         on_batch: Callable[[int], object] | None = None,
     ) -> "ChromaStore":
         """A new collection in the empty `folder` whose row i is `vectors[i]` and the i-th of `chunks`."""
-        with _translated(folder):
+        with translated(folder):
             client = open_client(folder)
             threshold, batches = plan_batches(len(vectors))
-            hnsw = {**_HNSW, "sync_threshold": threshold, "batch_size": min(100, threshold)}
+            hnsw = {**HNSW, "sync_threshold": threshold, "batch_size": min(100, threshold)}
             collection = client.create_collection(
                 COLLECTION,
                 embedding_function=None,
@@ -95,35 +96,37 @@ class ChromaStore:
                 )
                 if on_batch is not None:
                     on_batch(len(rows))
-        return cls(client, collection)
+        return cls(collection, close=client.close)  # type: ignore[attr-defined]
 
     @classmethod
     def open(cls, folder: Path) -> "ChromaStore":
         """The collection that `build` left in `folder`. Refuses one that names an embedding function of its own."""
         if not (folder / DATABASE).is_file():  # Chroma would make an empty one
             raise CorpusError(f"The vector index {folder} is missing.", fix="Run: citewise doctor")
-        with _translated(folder):
+        with translated(folder):
             client = open_client(folder)
             try:
                 collection = client.get_collection(COLLECTION, embedding_function=None)
-                _refuse_embedding_function(collection, folder)
+                refuse_embedding_function(collection, folder)
             except BaseException:
                 client.close()  # type: ignore[attr-defined]
                 raise
-        return cls(client, collection)
+        return cls(collection, close=client.close)  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Lets go of the files."""
-        self._client.close()  # type: ignore[attr-defined]
+        self._close()
 
     def nearest(self, vector: Vectors, *, n: int) -> StoreHits:
-        """The `n` rows of highest cosine to `vector` (float32, shape (dimension,)), fewer where there are fewer."""
+        """The `n` rows of highest cosine to `vector` (float32, shape (dimension,)); fewer where there are fewer, or
+        where a server gives fewer at once."""
+        n = min(n, self._most or n)
         ids, distances = self._query(vector[None, :], n=n)
         return StoreHits(np.array(ids[0], dtype=np.int32), 1 - np.array(distances[0], dtype=np.float32))
 
     def count(self) -> int:
         """How many rows Chroma says that it has; no proof that their vectors are there."""
-        with _translated():
+        with translated():
             return self._collection.count()
 
     def verify(self, vectors: Vectors) -> None:
@@ -133,15 +136,15 @@ class ChromaStore:
         """
         if self.count() != len(vectors):
             raise CorpusError(f"The vector index holds {self.count()} of {len(vectors)} chunks.", fix=_REBUILD)
-        for first in range(0, len(vectors), _BATCH):
-            self._verify_stored(vectors, range(first, min(first + _BATCH, len(vectors))))
+        for first in range(0, len(vectors), BATCH):
+            self._verify_stored(vectors, range(first, min(first + BATCH, len(vectors))))
         step = -(-len(vectors) // _SELF_HITS)
         self.verify_self_hits(vectors, range(0, len(vectors), step))
 
     def verify_self_hits(self, vectors: Vectors, rows: Sequence[int]) -> None:
         """Raises CorpusError unless each of `rows`, or one of the same vector, is found by its vector."""
-        for first in range(0, len(rows), _BATCH):
-            batch = list(rows[first : first + _BATCH])
+        for first in range(0, len(rows), BATCH):
+            batch = list(rows[first : first + BATCH])
             ids, distances = self._query(np.ascontiguousarray(vectors[batch]), n=1)
             for row, hits, near in zip(batch, ids, distances, strict=True):
                 # Another row with the same vector is as good.
@@ -149,7 +152,7 @@ class ChromaStore:
                     raise CorpusError(f"The vector index does not find chunk {row} by its own vector.", fix=_REBUILD)
 
     def _verify_stored(self, vectors: Vectors, rows: range) -> None:
-        with _translated():
+        with translated():
             got = self._collection.get(ids=[str(row) for row in rows], include=["embeddings"])
         stored = {int(row): vector for row, vector in zip(got["ids"], got["embeddings"], strict=True)}  # type: ignore[arg-type]
         for row in rows:
@@ -158,7 +161,7 @@ class ChromaStore:
                 raise CorpusError(f"The vector index holds another vector for chunk {row}.", fix=_REBUILD)
 
     def _query(self, vectors: Vectors, *, n: int) -> tuple[list[list[str]], list[list[float]]]:
-        with _translated():
+        with translated():
             found = self._collection.query(query_embeddings=vectors, n_results=n, include=["distances"])
         return found["ids"], found["distances"] or []
 
@@ -173,13 +176,13 @@ def plan_batches(rows: int) -> tuple[int, list[range]]:
     log: each opening would read them, and may write the index files again. So the rows are added in groups of exactly
     the threshold, the last with what remains, and each group ends in a full batch, before which it is not reached.
     """
-    groups = max(1, min(rows // _SYNC, _BATCH))
+    groups = max(1, min(rows // _SYNC, BATCH))
     threshold = rows // groups
     starts = [group * threshold for group in range(groups)]
     batches = []
     for start, end in zip(starts, [*starts[1:], rows], strict=True):
-        first = start + ((end - start) % _BATCH or min(_BATCH, end - start))
-        cuts = [start, *range(first, end + 1, _BATCH)]
+        first = start + ((end - start) % BATCH or min(BATCH, end - start))
+        cuts = [start, *range(first, end + 1, BATCH)]
         batches += [range(*cut) for cut in pairwise(cuts)]
     return threshold, batches
 
@@ -213,6 +216,11 @@ def open_client(folder: Path) -> "ClientAPI":
 
 @cache
 def _settings() -> "Settings":
+    """The settings of all embedded clients: Chroma wants the same ones for a folder that it has open."""
+    return own_settings()
+
+
+def own_settings() -> "Settings":
     """Chroma's defaults without telemetry, whatever the environment and a `.env` in the working folder say.
 
     Both could send it to a server (CHROMA_API_IMPL) or its traces to one (CHROMA_OTELCOLLECTION_ENDPOINT).
@@ -229,21 +237,23 @@ def _settings() -> "Settings":
     return OwnSettings(anonymized_telemetry=False)
 
 
-def _refuse_embedding_function(collection: "Collection", folder: Path) -> None:
+def refuse_embedding_function(collection: "Collection", place: Path | str) -> None:
+    """Raises CorpusError for a collection at `place` whose stored embedding function could run code."""
     function = (collection.configuration_json or {}).get("embedding_function") or {}
     name = function.get("name") or function.get("type")
     if name not in _SAFE_EMBEDDING_FUNCTIONS:
         raise CorpusError(
-            f"The vector index {folder} names an embedding function of its own ({name}), which could run code.",
-            fix="Delete that folder if it is not yours; citewise builds its index anew.",
+            f"The vector index {place} names an embedding function of its own ({name}), which could run code.",
+            fix="Delete it if it is not yours; citewise builds its index anew.",
         )
 
 
 @contextmanager
-def _translated(folder: Path | None = None) -> Iterator[None]:
-    """Turns what Chroma raises, of its own and of its bindings, into a CorpusError."""
+def translated(where: object = None) -> Iterator[None]:
+    """Turns what Chroma raises, of its own, its bindings and its connections, into a CorpusError."""
     os.environ["ANONYMIZED_TELEMETRY"] = "False"  # read when Chroma is imported
     try:
+        import httpx
         from chromadb.errors import ChromaError
     except ValueError as error:
         raise CorpusError(
@@ -252,6 +262,15 @@ def _translated(folder: Path | None = None) -> Iterator[None]:
         ) from error
     try:
         yield
-    except (ChromaError, ValueError, TypeError, RuntimeError, OSError, KeyError, sqlite3.Error) as error:
-        place = f" in {folder}" if folder else ""
+    except (
+        ChromaError,
+        httpx.HTTPError,
+        ValueError,
+        TypeError,
+        RuntimeError,
+        OSError,
+        KeyError,
+        sqlite3.Error,
+    ) as error:
+        place = f" in {where}" if where else ""
         raise CorpusError(f"The vector index{place} failed: {error}.", fix=_REBUILD) from error

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("rag", "ui", "evals", "prompts")
 
 VENDORS = {
-    "chromadb": {"rag/store.py"},
+    "chromadb": {"rag/store.py", "rag/remote_store.py"},
     # The last is what citewise's own retrieval is compared with.
     "llama_index": {"rag/chunking.py", "rag/retrieval_llamaindex.py", "evals/perf/llama_index_baseline.py"},
     "openai": {"rag/llm/"},

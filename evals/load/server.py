@@ -70,7 +70,8 @@ class PageServer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2.0)
         try:
             connection.request("GET", "/readyz")
-            return connection.getresponse().status == 200
+            with connection.getresponse() as response:
+                return response.status == 200
         except OSError:
             return False
         finally:

@@ -1,4 +1,4 @@
-"""`citewise corpus list|show|export|backup|restore`."""
+"""`citewise corpus list|show|export|backup|restore|share`."""
 
 import sys
 from contextlib import nullcontext
@@ -11,6 +11,7 @@ from rag.cli.screen import CorpusOption, HomeOption, JsonOption, console, progre
 
 if TYPE_CHECKING:
     from rag.corpus import Corpus
+    from rag.settings import Settings
 
 corpus_app = typer.Typer(help="Look at corpora.", no_args_is_help=True, add_completion=False)
 
@@ -112,6 +113,36 @@ def restore_command(
     with progress_bar() as on_progress:
         manifest = restore(settings.home, file, name=name, embedder=build_embedder(settings), on_progress=on_progress)
     console().print(f"{safe(name)}: {manifest.papers:,} papers")
+
+
+@corpus_app.command("share")
+def share_command(corpus: CorpusOption = None, home: HomeOption = None) -> None:
+    """Write to the Chroma server of CITEWISE_CHROMA what it does not hold of a corpus."""
+    from rag.errors import SettingsError
+    from rag.settings import load_settings
+
+    settings = load_settings(home=home, corpus=corpus)
+    if not settings.chroma:
+        raise SettingsError("CITEWISE_CHROMA is not set.", fix="Set it to the address of a Chroma server.")
+    share_with_server(settings)
+
+
+def share_with_server(settings: "Settings") -> None:
+    """Shares the corpus that `settings` name with the Chroma server that they name, and says so."""
+    from rag.ingest import ensure_corpus
+    from rag.wiring import build_chroma_server, build_embedder
+
+    server = build_chroma_server(settings)
+    with progress_bar() as on_progress:
+        shared = ensure_corpus(
+            settings.home,
+            settings.corpus,
+            embedder=build_embedder(settings),
+            on_progress=on_progress,
+            server=server,
+        )
+    console().print(f"{safe(settings.corpus)}: {shared.manifest.chunks:,} chunks at {server}")
+    shared.close()
 
 
 def _open(home: Path | None, corpus: str | None) -> "Corpus":

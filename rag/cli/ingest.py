@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rag.cli.corpus import share_with_server
 from rag.cli.screen import EXIT_USAGE, CorpusOption, HomeOption, console, print_error, progress_bar, safe
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ def ingest(
         print_error(error)
         raise typer.Exit(EXIT_USAGE) from error
     _print(report, corpus=settings.corpus, merged=duplicates == "merge")
+    if settings.chroma:
+        share_with_server(settings)
 
 
 def _fetching(settings: "Settings", *, refresh: bool) -> "Fetching":

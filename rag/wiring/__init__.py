@@ -19,10 +19,11 @@ from rag.wiring.models import (
     model_warning,
     plain_models,
 )
-from rag.wiring.retrieving import build_embedder, build_reranker
+from rag.wiring.retrieving import build_chroma_server, build_embedder, build_reranker
 
 __all__ = [
     "Connect",
+    "build_chroma_server",
     "build_embedder",
     "build_embedding_endpoint",
     "build_endpoint",

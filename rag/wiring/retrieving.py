@@ -7,6 +7,7 @@ from rag.settings import Settings
 from rag.wiring.endpoints import build_embedding_endpoint
 
 if TYPE_CHECKING:
+    from rag.remote_store import ChromaServer
     from rag.reranking import Reranker
 
 
@@ -43,3 +44,16 @@ def build_reranker(settings: Settings, *, embedder: Embedder) -> "Reranker | Non
     from rag.retrieval_llamaindex import PostprocessorReranker, load_postprocessor
 
     return PostprocessorReranker(load_postprocessor(settings.rerank))
+
+
+def build_chroma_server(settings: Settings) -> "ChromaServer | None":
+    """The Chroma server that `settings` name, None where Chroma runs in this process; nothing is sent yet.
+
+    Raises SettingsError where its address is none.
+    """
+    if not settings.chroma:
+        return None
+    from rag.remote_store import ChromaServer
+
+    token = settings.chroma_token.get_secret_value() if settings.chroma_token else None
+    return ChromaServer.parse(settings.chroma, token=token)

@@ -151,7 +151,7 @@ store = ChromaStore.open(Path(sys.argv[1]))
 def test_settings_of_chroma_in_the_environment_and_in_dotenv_are_not_followed(folder: Path, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("CHROMA_OTEL_COLLECTION_ENDPOINT=http://127.0.0.1:9\nANONYMIZED_TELEMETRY=True\n")
     script = OPEN + (
-        "settings = store._client.get_settings()\n"
+        "settings = store._close.__self__.get_settings()\n"
         "assert settings.chroma_otel_collection_endpoint == ''\n"
         "assert settings.anonymized_telemetry is False\n"
         "assert store.count() == 310\n"
