@@ -7,14 +7,18 @@ from typing import Any
 
 import gradio as gr
 
+from evals.report.html import STYLE as REPORT_STYLE
+from evals.running.session import runs_folder
 from rag.answer_json import answer_to_dict
 from rag.assistant import MAX_QUESTION_CHARS, Assistant
 from rag.conversations import ConversationStore
 from rag.domain import Turn
 from rag.errors import CitewiseError
+from rag.settings import Settings
 from ui.ask_tab import ask_tab
 from ui.components import ANSWERS_AT_ONCE, html
 from ui.corpus_tab import corpus_tab
+from ui.evals_tab import evals_tab
 from ui.keeping import Keeper
 from ui.panel import header
 from ui.render import MAX_TURNS
@@ -22,7 +26,7 @@ from ui.settings_drawer import Choices
 
 LOCAL_OWNER = "local"
 """Whose conversations are kept where the page is open to this machine alone and asks for no password."""
-_STYLES = ("style.css", "drawers.css")
+_STYLES = ("style.css", "drawers.css", "evals.css")
 _SCRIPTS = ("page.js", "drawers.js", "keeping.js")
 _WAITING = 64
 _SESSIONS = 500
@@ -33,7 +37,7 @@ class PageConfig:
     """Where the page is served from, who may see it, and what it offers.
 
     `auth` is a user name and a password. Conversations are kept in `store` as those of `owner`; without a store, each
-    browser keeps its own.
+    browser keeps its own. With `evals`, the page shows the runs below its home and starts new ones by these settings.
     """
 
     root_path: str | None = None
@@ -41,6 +45,7 @@ class PageConfig:
     store: ConversationStore | None = None
     owner: str = LOCAL_OWNER
     choices: Choices = field(default_factory=Choices)
+    evals: Settings | None = None
 
 
 def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str, Any]]:
@@ -52,6 +57,9 @@ def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str
                 ask_tab(assistant, page, keeper=Keeper(config.store, owner=config.owner), choices=config.choices)
             with gr.Tab("Corpus", elem_id="corpus-tab"):
                 corpus_tab(assistant)
+            if config.evals:
+                with gr.Tab("Evals", elem_id="evals-tab") as tab:
+                    evals_tab(config.evals, runs_folder(config.evals, None), tab)
         gr.events.api(_api(assistant), api_name="ask", concurrency_id="answers", concurrency_limit=ANSWERS_AT_ONCE)
     page.queue(max_size=_WAITING, default_concurrency_limit=ANSWERS_AT_ONCE, api_open=False)
     page.state_session_capacity = _SESSIONS  # mount_gradio_app has no argument for it
@@ -61,6 +69,8 @@ def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str
 def _mount_arguments(config: PageConfig) -> dict[str, Any]:
     static = files("ui") / "static"
     style = "".join((static / name).read_text(encoding="utf-8") for name in _STYLES)
+    if config.evals:
+        style = REPORT_STYLE + style
     script = "".join((static / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     font = ["system-ui", "sans-serif"]
     mono = ["ui-monospace", "monospace"]

@@ -27,6 +27,7 @@ from ui.settings_drawer import Choices
 
 if TYPE_CHECKING:
     from rag.observing.metrics import Metrics
+    from rag.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -176,8 +177,11 @@ def serve(
     metrics: "Metrics | None" = None,
     home: Path | None = None,
     choices: Choices | None = None,
+    evals: "Settings | None" = None,
 ) -> None:
     """Serves the page until interrupted. With a `home`, it keeps the conversations of known users there.
+
+    With `evals`, known users see the runs of that home and start new ones by these settings.
 
     `root_path` is the path or the whole address under which a proxy shows the page. Raises SettingsError where `host`
     is reachable from other machines and there is no `auth` (a user name and a password).
@@ -198,6 +202,7 @@ def serve(
         store=_store(home) if home and not nameless else None,
         owner=auth[0] if auth else LOCAL_OWNER,
         choices=choices or Choices(),
+        evals=None if nameless else evals,
     )
     app = create_app(assistant, config, allowed_hosts=hosts, metrics=metrics)
     if open_browser:

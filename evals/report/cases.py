@@ -25,7 +25,7 @@ def render_cases(report: Report) -> str:
         render_case(report.results.cases[case_id], sample, report.results.scores[case_id, repeat])
         for (case_id, repeat), sample in report.samples.items()
     ]
-    wrong = sum(_is_wrong(scores) for scores in report.results.scores.values())
+    wrong = sum(is_wrong(scores) for scores in report.results.scores.values())
     return (
         f'<input type="checkbox" class="only" id="cw-only-wrong"><label for="cw-only-wrong"> only the {wrong} of '
         f'{len(cards)} that are not right</label><div class="cases">{"".join(cards)}</div>'
@@ -34,7 +34,7 @@ def render_cases(report: Report) -> str:
 
 def render_case(case: Case, sample: Sample, scores: Mapping[str, Score]) -> str:
     """One case with its answer."""
-    state = "wrong" if _is_wrong(scores) else "right"
+    state = "wrong" if is_wrong(scores) else "right"
     answer = sample.answer
     again = f" (asked again: {sample.repeat})" if sample.repeat else ""
     return (
@@ -112,7 +112,7 @@ def _scores(scores: Mapping[str, Score], *, of: str) -> str:
     return f"<details><summary>scores</summary>{region}<table>{rows}</table></div></details>"
 
 
-def _is_wrong(scores: Mapping[str, Score]) -> bool:
+def is_wrong(scores: Mapping[str, Score]) -> bool:
     """Whether a case is not right: by its accuracy, or an attack that succeeded."""
     accuracy, attack = scores.get("accuracy"), scores.get("attack_success")
     return (accuracy is not None and accuracy.value == 0) or (attack is not None and attack.value == 1)

@@ -12,17 +12,20 @@ _SLICE_HEADS = ["part", "by", "metric", "n", "difference", "shrunken"]
 
 def render_comparison(comparison: Comparison) -> str:
     """The whole file."""
-    title = f"{comparison.before} and {comparison.after}"
+    return render_page(f"{comparison.before} and {comparison.after}", render_comparison_body(comparison))
+
+
+def render_comparison_body(comparison: Comparison) -> str:
+    """The comparison without the page around it; needs STYLE."""
     worse = sum(flip.is_worse for flip in comparison.flips)
     flips = f"{worse} newly wrong, {len(comparison.flips) - worse} newly right"
     only = f"<p>{len(comparison.only)} cases are in one run only, or asked differently.</p>" if comparison.only else ""
-    body = (
+    return (
         f'<main class="cw-report"><h1>From {text(comparison.before)} to {text(comparison.after)}</h1>{only}'
         f"<h2>Metrics</h2>{render_differences(comparison)}{render_figures(draw_differences(comparison))}"
         f"<h2>Cases that changed: {flips}</h2>{render_flips(comparison)}"
         f"<h2>Where it hurt and helped</h2>{render_slices(comparison)}</main>"
     )
-    return render_page(title, body)
 
 
 def render_differences(comparison: Comparison) -> str:

@@ -105,6 +105,38 @@ def differences_spec(comparison: Comparison) -> Spec | None:
     return forest | {"layer": [none, *forest["layer"]]}
 
 
+class Point(NamedTuple):
+    """A metric's value in a run, with the bounds of its interval."""
+
+    run: str
+    metric: str
+    value: float
+    low: float
+    high: float
+
+
+def draw_runs(points: Sequence[Point]) -> list[Plot]:
+    """The plot of metrics over runs, in the order given; none where there are no points."""
+    return (
+        [Plot("Metrics over the runs of this suite, with 95 % intervals", to_svg(dumps(runs_spec(points))))]
+        if points
+        else []
+    )
+
+
+def runs_spec(points: Sequence[Point]) -> Spec:
+    """A line a metric over the runs, with its intervals."""
+    colour = {"field": "metric", "type": "nominal", "title": None}
+    x = {"field": "run", "type": "nominal", "sort": None, "title": None, "axis": {"labelAngle": -30, "labelLimit": 180}}
+    y = {"type": "quantitative", "scale": {"domain": [0, 1]}, "title": None}
+    line = {"mark": {"type": "line", "point": True}, "encoding": {"x": x, "y": y | {"field": "value"}, "color": colour}}
+    rule = {
+        "mark": {"type": "rule", "opacity": 0.5},
+        "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": colour},
+    }
+    return _base([point._asdict() for point in points]) | {"layer": [line, rule]}
+
+
 def latency_spec(milliseconds: Sequence[float]) -> Spec | None:
     """How many answers took how long; None where no time was measured."""
     if not milliseconds:

@@ -37,8 +37,11 @@ def ask_missing(
     jobs: int,
     budget: float | None = None,
     on_progress: OnProgress | None = None,
+    is_stopped: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Asks what the run lacks, with at most `jobs` questions at once, until all is asked or `budget` dollars are spent.
+
+    Where `is_stopped` says so, no further question is asked; those under way are waited for.
 
     A call that fails gives a sample whose answer is "failed". The run is locked meanwhile. Raises RunError where the
     disk refuses a write or another process is at the run; what was asked by then is kept.
@@ -52,12 +55,14 @@ def ask_missing(
         todo = [task for task in planned if (task.case.case_id, task.repeat) not in known]
         if on_progress is not None:
             on_progress(tally.answered, len(planned))
-        for sample in _asked(todo, assistant, jobs=jobs, goes_on=tally.has_budget):
+        for sample in _asked(todo, assistant, jobs=jobs, goes_on=lambda: tally.has_budget() and not is_stopped()):
             writer.write(sample)
             tally.add(sample)
             if on_progress is not None:
                 on_progress(tally.answered, len(planned))
-    stopped = None if tally.answered == len(planned) else f"the budget of ${budget:g} is spent"
+    stopped = None
+    if tally.answered < len(planned):
+        stopped = "it was stopped" if tally.has_budget() else f"the budget of ${budget:g} is spent"
     return Outcome(tally.answered, len(planned), tally.failed, tally.dollars, stopped)
 
 

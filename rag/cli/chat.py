@@ -65,6 +65,7 @@ def chat(
         open_browser=open_browser,
         metrics=metrics,
         home=settings.home,
+        evals=settings,
         choices=_choices(settings, writer=assistant.writer_name),
     )
 

@@ -28,6 +28,7 @@ def guard(event: str, arguments: tuple[Any, ...]) -> None:
 def main(kind: str, port: int) -> None:
     sys.addaudithook(guard)
     from rag.assistant import Assistant
+    from rag.settings import load_settings
     from ui.server import serve
     from ui.settings_drawer import Choices
 
@@ -41,7 +42,8 @@ def main(kind: str, port: int) -> None:
     offered = Choices(writer="model", can_chat=True, model="fake-model", models=lambda: ("fake-model", "other-model"))
     choices = offered if kind in {"fake", "nameless"} else None
     kept = None if kind == "nameless" else home
-    serve(assistants[kind](), port=port, home=kept, choices=choices)  # type: ignore[arg-type]
+    evals = load_settings(home=home, writer="extractive")
+    serve(assistants[kind](), port=port, home=kept, choices=choices, evals=evals)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
