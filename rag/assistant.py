@@ -103,7 +103,12 @@ class Assistant:
             on_progress=on_progress,
             server=build_chroma_server(settings),
         )
-        served = ServedCorpus(corpus, embedder=embedder, reranker=build_reranker(settings, embedder=embedder))
+        served = ServedCorpus(
+            corpus,
+            embedder=embedder,
+            reranker=build_reranker(settings, embedder=embedder),
+            keyword_factor=settings.keyword_factor,
+        )
         return cls._assembled(settings, served, embedder=embedder, connect=connect)
 
     @classmethod

@@ -53,8 +53,12 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A reader's judgement of an answer. `earlier` are the questions before, `prompt` names version and hash."""
+    """A reader's judgement of an answer. `earlier` are the questions before, `prompt` names version and hash.
 
+    `created` is in seconds since 1970.
+    """
+
+    feedback_id: int
     liked: bool
     corpus: str
     question: str
@@ -203,15 +207,21 @@ class ConversationStore:
         """All judgements, oldest first; they outlive their conversations."""
         with self._transaction() as database:
             rows = database.execute(
-                "SELECT liked, corpus, question, earlier, answer, prompt, created FROM feedback "
+                "SELECT turn_id, liked, corpus, question, earlier, answer, prompt, created FROM feedback "
                 "WHERE :corpus IS NULL OR corpus = :corpus ORDER BY created",
                 {"corpus": corpus},
             ).fetchall()
         return tuple(
-            Feedback(bool(liked), name, question, tuple(json.loads(earlier)), answer, prompt, created)
-            for liked, name, question, earlier, kept, prompt, created in rows
+            Feedback(turn_id, bool(liked), name, question, tuple(json.loads(earlier)), answer, prompt, created)
+            for turn_id, liked, name, question, earlier, kept, prompt, created in rows
             if (answer := _read(kept)) is not None
         )
+
+    def forget(self, feedback_ids: Sequence[int]) -> int:
+        """Deletes judgements for good; returns how many there were."""
+        with self._transaction() as database:
+            rows = [(feedback_id,) for feedback_id in feedback_ids]
+            return database.executemany("DELETE FROM feedback WHERE turn_id = ?", rows).rowcount if rows else 0
 
     def _update(self, owner: str, conversation_id: str, change: str, value: object) -> None:
         sql = f"UPDATE conversations SET {change} WHERE conversation_id = ? AND owner = ?"  # noqa: S608

@@ -34,10 +34,16 @@ class Candidates(NamedTuple):
 
 
 class HybridRetriever:
-    """Searches one corpus by vector (Chroma) and by words (BM25). Safe to use from several threads."""
+    """Searches one corpus by vector (Chroma) and by words (BM25). Safe to use from several threads.
 
-    def __init__(self, *, corpus: "Corpus", embedder: Embedder, reranker: Reranker | None = None) -> None:
+    `keyword_factor` multiplies what words count for, beside vectors.
+    """
+
+    def __init__(
+        self, *, corpus: "Corpus", embedder: Embedder, reranker: Reranker | None = None, keyword_factor: float = 1.0
+    ) -> None:
         self._corpus, self._embedder, self._reranker = corpus, embedder, reranker
+        self._keyword_factor = keyword_factor
 
     def search(self, query: str, *, k: int, allowed: NDArray[np.bool_] | None = None) -> tuple[ScoredPaper, ...]:
         """The `k` best papers for `query`, one entry a paper, best first; () for a query without any text.
@@ -59,7 +65,8 @@ class HybridRetriever:
         known = found.chunk[~np.isnan(found.chunk)]
         floor = float(known.min()) if len(known) else 0.0
         chunk = np.nan_to_num(found.chunk, nan=floor)
-        fused = fuse(chunk=chunk, sentence=found.sentence, coverage=found.coverage, weight=found.weight)
+        weight = found.weight * self._keyword_factor
+        fused = fuse(chunk=chunk, sentence=found.sentence, coverage=found.coverage, weight=weight)
         fetched = max(k, RERANKED) if self._reranker else k
         papers = tuple(self._scored(found, fused, place) for place in best_first(fused, found.rows, k=fetched).tolist())
         if self._reranker:

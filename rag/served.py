@@ -27,8 +27,10 @@ class ServedCorpus:
     Safe to use from several threads.
     """
 
-    def __init__(self, corpus: Corpus, *, embedder: Embedder, reranker: Reranker | None = None) -> None:
-        self._embedder, self._reranker = embedder, reranker
+    def __init__(
+        self, corpus: Corpus, *, embedder: Embedder, reranker: Reranker | None = None, keyword_factor: float = 1.0
+    ) -> None:
+        self._embedder, self._reranker, self._keyword_factor = embedder, reranker, keyword_factor
         self.current = self._open(corpus)
         self._folder = CorpusFolder(corpus.folder.parents[2], corpus.name)
         self._stamp = self._folder.stamp()
@@ -73,6 +75,8 @@ class ServedCorpus:
         return True
 
     def _open(self, corpus: Corpus) -> Opened:
-        retriever = HybridRetriever(corpus=corpus, embedder=self._embedder, reranker=self._reranker)
+        retriever = HybridRetriever(
+            corpus=corpus, embedder=self._embedder, reranker=self._reranker, keyword_factor=self._keyword_factor
+        )
         retriever.search("warm up", k=1)  # loads the model and the indexes, for which no question should wait
         return Opened(corpus, retriever)

@@ -66,6 +66,8 @@ class Settings(BaseSettings):
     """Folder of an entailment model in ONNX that judges support in place of a chat model; see `rag.entailment`."""
     rerank: str = "off"
     """What orders the first papers anew: off, maxsim, or a LlamaIndex node postprocessor as module:Class."""
+    keyword_factor: float = Field(default=1.0, ge=0.25, le=4)
+    """What words count for in a search beside vectors, as a multiple of what was fitted."""
     k: int = Field(default=8, ge=1, le=50)
     """How many papers are retrieved for a question."""
     context_tokens: int = Field(default=4096, ge=512)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ANSWERING = (
     "k",
     "rerank",
+    "keyword_factor",
     "context",
     "context_tokens",
     "max_output_tokens",
@@ -163,7 +164,9 @@ def _prompts(settings: "Settings") -> tuple[str, ...]:
 
 
 def _judge(settings: "Settings") -> str | None:
-    """The judge's model and address, without credentials; None where only words are compared."""
+    """The judge's model and address, without credentials, or the entailment model; None where only words count."""
+    if settings.entailment_model:
+        return f"entailment by {settings.entailment_model.resolve()}"
     endpoint = build_judge_endpoint(settings)
     return f"{endpoint.model} at {endpoint.url}" if endpoint else None
 

@@ -8,6 +8,7 @@ import typer
 from rag.cli.eval_cases import lint_command, schema_command
 from rag.cli.eval_compare import GateCommand, baseline_app, compare_command, gate_command, power_command
 from rag.cli.eval_draft import new_cases_command
+from rag.cli.eval_feedback import feedback_app
 from rag.cli.eval_judge import judge_app
 from rag.cli.eval_label import label_command
 from rag.cli.eval_load import load_command
@@ -39,6 +40,7 @@ eval_app.command("perf")(perf_command)
 eval_app.command("load")(load_command)
 eval_app.add_typer(baseline_app, name="baseline")
 eval_app.add_typer(judge_app, name="judge")
+eval_app.add_typer(feedback_app, name="feedback")
 
 
 @eval_app.command("retrieval")
