@@ -251,6 +251,13 @@ class Answer:
     fix: str | None = None
     options: tuple[str, ...] = ()
 
+    def says(self, text: str) -> bool:
+        """Whether `text` is what the answer says, its markers and all white space left aside."""
+        own = self.text
+        for marker in reversed(self.markers):
+            own = own[: marker.span.start] + own[marker.span.end :]
+        return "".join(own.split()) == "".join(text.split())
+
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:

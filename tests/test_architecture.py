@@ -25,6 +25,7 @@ VENDORS = {
     "bibtexparser": {"rag/readers/bibtex.py"},
     "rispy": {"rag/readers/ris.py"},
     "pyarrow": {"rag/readers/parquet.py"},
+    "mcp": {"ui/mcp.py"},
     "bm25s": {"rag/keyword/"},
     "Stemmer": {"rag/keyword/", "rag/glossary.py"},
     "onnxruntime": {"rag/embedding.py", "rag/entailment.py"},

@@ -1,7 +1,7 @@
-"""The page as a whole: its tabs, its one public endpoint, and how it is mounted."""
+"""The page as a whole: its tabs, its public endpoints, and how it is mounted."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -9,26 +9,22 @@ import gradio as gr
 
 from evals.report.html import STYLE as REPORT_STYLE
 from evals.running.session import runs_folder
-from rag.answer_json import answer_to_dict
-from rag.assistant import MAX_QUESTION_CHARS, Assistant
+from rag.assistant import Assistant
 from rag.conversations import ConversationStore
-from rag.domain import Turn
-from rag.errors import CitewiseError
 from rag.settings import Settings
+from ui.api import public_functions, translated
 from ui.ask_tab import ask_tab
-from ui.components import ANSWERS_AT_ONCE, html
+from ui.components import ANSWERS_AT_ONCE, ANSWERS_WAITING, html
 from ui.corpus_tab import corpus_tab
 from ui.evals_tab import evals_tab
 from ui.keeping import Keeper
 from ui.panel import header
-from ui.render import MAX_TURNS
 from ui.settings_drawer import Choices
 
 LOCAL_OWNER = "local"
 """Whose conversations are kept where the page is open to this machine alone and asks for no password."""
 _STYLES = ("style.css", "drawers.css", "evals.css")
 _SCRIPTS = ("page.js", "drawers.js", "keeping.js")
-_WAITING = 64
 _SESSIONS = 500
 
 
@@ -36,12 +32,14 @@ _SESSIONS = 500
 class PageConfig:
     """Where the page is served from, who may see it, and what it offers.
 
-    `auth` is a user name and a password. Conversations are kept in `store` as those of `owner`; without a store, each
-    browser keeps its own. With `evals`, the page shows the runs below its home and starts new ones by these settings.
+    `auth` is a user name and a password; `mcp` serves the tools of `ui.mcp`. Conversations are kept in `store` as those
+    of `owner`; without a store, each browser keeps its own. With `evals`, the page shows the runs below its home and
+    starts new ones by these settings.
     """
 
     root_path: str | None = None
     auth: tuple[str, str] | None = None
+    mcp: bool = False
     store: ConversationStore | None = None
     owner: str = LOCAL_OWNER
     choices: Choices = field(default_factory=Choices)
@@ -60,8 +58,10 @@ def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str
             if config.evals:
                 with gr.Tab("Evals", elem_id="evals-tab") as tab:
                     evals_tab(config.evals, runs_folder(config.evals, None), tab)
-        gr.events.api(_api(assistant), api_name="ask", concurrency_id="answers", concurrency_limit=ANSWERS_AT_ONCE)
-    page.queue(max_size=_WAITING, default_concurrency_limit=ANSWERS_AT_ONCE, api_open=False)
+        for name, function in public_functions(assistant)._asdict().items():
+            endpoint = translated(function, into=partial(gr.Error, print_exception=False))
+            gr.events.api(endpoint, api_name=name, concurrency_id="answers", concurrency_limit=ANSWERS_AT_ONCE)
+    page.queue(max_size=ANSWERS_WAITING, default_concurrency_limit=ANSWERS_AT_ONCE, api_open=False)
     page.state_session_capacity = _SESSIONS  # mount_gradio_app has no argument for it
     return page, _mount_arguments(config)
 
@@ -88,25 +88,3 @@ def _mount_arguments(config: PageConfig) -> dict[str, Any]:
         "show_error": False,
         "max_file_size": "1kb",
     }
-
-
-def _api(assistant: Assistant) -> Callable[..., dict[str, Any]]:
-    """The one public endpoint of the page."""
-
-    def ask(question: str, history: list[dict[str, str]] | None = None) -> dict[str, Any]:
-        """Answers a question of at most 4,000 characters, asked after `history`: objects with `question` and `answer`.
-
-        Gives the same JSON object as `citewise ask --json`.
-        """
-        latest = (history or [])[-MAX_TURNS:]
-        turns = [Turn(_capped(turn.get("question")), _capped(turn.get("answer"))) for turn in latest]
-        try:
-            return answer_to_dict(assistant.ask(str(question), history=turns))
-        except CitewiseError as error:
-            raise gr.Error(str(error)) from error
-
-    return ask
-
-
-def _capped(text: object) -> str:
-    return str(text or "")[:MAX_QUESTION_CHARS]

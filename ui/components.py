@@ -6,6 +6,8 @@ import gradio as gr
 
 ANSWERS_AT_ONCE = 8
 """Questions that are answered at the same time; others wait."""
+ANSWERS_WAITING = 64
+"""Questions that wait at most; more are refused."""
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 """For every event. All are queued: calls that skip the queue are closed, for they would skip its limits too."""

@@ -15,7 +15,9 @@ _ADDRESSES = 10_000
 """Addresses that are remembered: many of them must not fill the memory."""
 _FAILED = frozenset({400, 401, 403, 422})
 _LOGIN_PATHS = frozenset({"/login", "/login/", "/metrics"})
-_ASK_PATHS = ("/gradio_api/queue/join", "/gradio_api/call/")
+_KEY_PATHS = ("/v1/", "/mcp")
+"""Where the password is the key; only 401 is a wrong one there, the rest are mistakes in what is asked."""
+_ASK_PATHS = ("/gradio_api/queue/join", "/gradio_api/call/", "/v1/chat/", "/mcp")
 
 
 class Window:
@@ -46,7 +48,9 @@ class LoginLimit:
         self._app, self._window = app, Window(FAILURES, FAILURE_SECONDS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] not in _LOGIN_PATHS:
+        path = scope["path"] if scope["type"] == "http" else ""
+        failed = _FAILED if path in _LOGIN_PATHS else {401} if path.startswith(_KEY_PATHS) else frozenset[int]()
+        if not failed:
             await self._app(scope, receive, send)
             return
         address = _address(scope)
@@ -55,7 +59,7 @@ class LoginLimit:
             return
 
         async def counting(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] in _FAILED:
+            if message["type"] == "http.response.start" and message["status"] in failed:
                 self._window.count(address)
             await send(message)
 

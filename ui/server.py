@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag.assistant import Assistant
@@ -22,7 +22,10 @@ from rag.conversations import ConversationStore
 from rag.errors import SettingsError
 from ui.app import LOCAL_OWNER, PageConfig, build
 from ui.limits import AskLimit, LoginLimit
+from ui.mcp import McpServer
 from ui.metrics import metrics_route
+from ui.openai_api import openai_router
+from ui.openai_format import TOO_LARGE
 from ui.settings_drawer import Choices
 
 if TYPE_CHECKING:
@@ -60,8 +63,8 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _OPEN_PAGES = frozenset(
-    "assets config favicon.ico gradio_api healthz login logout manifest.json metrics readyz robots.txt static svelte "
-    "theme.css".split()
+    "assets config favicon.ico gradio_api healthz login logout manifest.json mcp metrics readyz robots.txt static "
+    "svelte theme.css v1".split()
 )
 _OPEN_API = frozenset(
     "app_id call cancel component_server heartbeat info login_check queue reset startup-events theme.css token "
@@ -97,7 +100,8 @@ class GuardMiddleware:
             return
         body = await self._body(receive) if scope["method"] in {"POST", "PUT", "PATCH"} else b""
         if body is None:
-            await PlainTextResponse("The request is too large", status_code=413)(scope, receive, send_with_headers)
+            refusal = JSONResponse(TOO_LARGE.body(), status_code=TOO_LARGE.status)
+            await refusal(scope, receive, send_with_headers)
             return
         await self._app(scope, _replayed(body, receive) if body else receive, send_with_headers)
 
@@ -145,8 +149,12 @@ def create_app(
     rebinding attack on a server that listens on loopback. `metrics` are shown at /metrics, under the page's login."""
     import gradio as gr
 
+    password = config.auth[1] if config.auth else None
     page, arguments = build(assistant, config)
-    app = FastAPI(title="citewise", docs_url=None, redoc_url=None, openapi_url=None)
+    tools = McpServer(assistant, password=password) if config.mcp else None
+    app = FastAPI(
+        title="citewise", docs_url=None, redoc_url=None, openapi_url=None, lifespan=tools.lifespan if tools else None
+    )
 
     @app.get("/healthz")
     def healthz() -> dict[str, str]:
@@ -154,10 +162,14 @@ def create_app(
 
     @app.get("/readyz")
     def readyz() -> dict[str, object]:
-        return {"status": "ok", "corpus": assistant.corpus.name, "papers": len(assistant.corpus)}
+        corpus = assistant.corpus
+        return {"status": "ok", "corpus": corpus.name, "papers": len(corpus)}
 
     if metrics is not None:
         app.add_route("/metrics", metrics_route(metrics, auth=config.auth))
+    app.include_router(openai_router(assistant, password=password))
+    if tools:
+        app.router.routes.append(tools.route)
     gr.mount_gradio_app(app, page, path="/", **arguments)
     app.add_middleware(LoginLimit)
     app.add_middleware(AskLimit)
@@ -173,6 +185,7 @@ def serve(
     port: int = 7860,
     root_path: str | None = None,
     auth: tuple[str, str] | None = None,
+    mcp: bool = False,
     open_browser: bool = False,
     metrics: "Metrics | None" = None,
     home: Path | None = None,
@@ -183,8 +196,8 @@ def serve(
 
     With `evals`, known users see the runs of that home and start new ones by these settings.
 
-    `root_path` is the path or the whole address under which a proxy shows the page. Raises SettingsError where `host`
-    is reachable from other machines and there is no `auth` (a user name and a password).
+    `root_path` is the path or the whole address under which a proxy shows the page. `mcp` adds the MCP server. Raises
+    SettingsError where `host` is reachable from other machines and there is no `auth` (a user name and a password).
     """
     loopback = _is_loopback(host)
     if not loopback and auth is None:
@@ -199,6 +212,7 @@ def serve(
     config = PageConfig(
         root_path=root_path,
         auth=auth,
+        mcp=mcp,
         store=_store(home) if home and not nameless else None,
         owner=auth[0] if auth else LOCAL_OWNER,
         choices=choices or Choices(),

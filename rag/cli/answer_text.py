@@ -30,12 +30,9 @@ def safe_stream(events: Iterator[Event], *, out: "Console") -> Iterator[Event]:
 
 def print_revision(answer: Answer, *, shown: str, out: "Console") -> None:
     """The answer anew where it says another thing than the text that was shown as it came."""
-    text = answer.text
-    for marker in reversed(answer.markers):
-        text = text[: marker.span.start] + text[marker.span.end :]
-    if "".join(text.split()) == "".join(shown.split()):
+    if answer.says(shown):
         return
-    out.print("\n\nThe text above is withdrawn." + (" The answer is now:" if text else ""), style="bold yellow")
+    out.print("\n\nThe text above is withdrawn." + (" The answer is now:" if answer.text else ""), style="bold yellow")
     printer = AnswerPrinter(out)
     printer.add(answer.text)
     printer.finish()

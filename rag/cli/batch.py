@@ -10,7 +10,8 @@ from rag.answer_json import answer_to_dict, dump
 from rag.cli.screen import EXIT_FAILED, progress_bar
 from rag.domain import Turn
 from rag.errors import CitewiseError
-from rag.filters import Filters, make_filters
+from rag.filter_json import FiltersJson
+from rag.filters import Filters
 
 if TYPE_CHECKING:
     from rag.assistant import Assistant
@@ -26,30 +27,6 @@ class HistoryTurn(BaseModel):
     answer: str
 
 
-class BatchFilters(BaseModel):
-    """The filters of a line, named as the options of `citewise ask`; each may be one value or a list."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    year: str | int | None = None
-    author: str | list[str] = []
-    venue: str | list[str] = []
-    category: str | list[str] = []
-    title: str | list[str] = []
-    id: str | list[str] = []
-
-    def read(self) -> Filters:
-        """The same as Filters. Raises SettingsError for values that cannot be used."""
-        return make_filters(
-            year=None if self.year is None else str(self.year),
-            author=_listed(self.author),
-            venue=_listed(self.venue),
-            category=_listed(self.category),
-            title=_listed(self.title),
-            ids=_listed(self.id),
-        )
-
-
 class BatchQuestion(BaseModel):
     """A line of input: a question, and what goes with it."""
 
@@ -59,7 +36,7 @@ class BatchQuestion(BaseModel):
     id: str | int | None = None
     history: list[HistoryTurn] = []
     corpus: str | None = None
-    filters: BatchFilters | None = None
+    filters: FiltersJson | None = None
 
 
 def answer_lines(lines: Iterable[str], *, settings: "Settings", filters: Filters | None = None) -> int:
@@ -113,10 +90,6 @@ def _parse_line(line: str) -> BatchQuestion | str:
         return f"field {'.'.join(map(str, first['loc'])) or 'question'}: {first['msg']}"
     except (ValueError, RecursionError) as error:
         return f"broken JSON ({error})"
-
-
-def _listed(values: str | list[str]) -> list[str]:
-    return [values] if isinstance(values, str) else values
 
 
 def _open(name: str, *, settings: "Settings") -> "Assistant":

@@ -39,6 +39,7 @@ def chat(
             envvar="CITEWISE_AUTH",
         ),
     ] = None,
+    mcp: Annotated[bool, typer.Option("--mcp", help="Serve ask and search as MCP tools at /mcp.")] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Chat with the corpus in a browser, at http://127.0.0.1:7860."""
@@ -62,6 +63,7 @@ def chat(
         port=port,
         root_path=root_path or None,
         auth=login,
+        mcp=mcp,
         open_browser=open_browser,
         metrics=metrics,
         home=settings.home,

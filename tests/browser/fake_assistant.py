@@ -78,7 +78,7 @@ class FakeCorpus:
 
 
 class FakeAssistant:
-    """Streams what its question asks for. `histories` keeps the turns that each question came with."""
+    """Streams what its question asks for. `histories` and `filters` keep what each question came with."""
 
     def __init__(self, *, writer_name: str = "chat", pause: float = 0.03) -> None:
         seed = Path(str(files("rag.data") / "icml2025_seed.jsonl"))
@@ -128,7 +128,8 @@ class FakeAssistant:
         )
 
     def ask(self, question: str, *, history: Sequence[Turn] = (), filters: Filters | None = None) -> Answer:
-        (answer,) = [event.answer for event in self.stream(question, history=history) if isinstance(event, Finished)]
+        events = self.stream(question, history=history, filters=filters)
+        (answer,) = [event.answer for event in events if isinstance(event, Finished)]
         return answer
 
     def stream(self, question: str, *, history: Sequence[Turn] = (), filters: Filters | None = None) -> Iterator[Event]:

@@ -53,11 +53,24 @@ def test_after_ten_wrong_passwords_an_address_waits(client: TestClient) -> None:
     assert client.get("/healthz").status_code == 200
 
 
-def test_who_asks_without_end_waits_but_not_on_this_machine(client: TestClient) -> None:
+def test_after_ten_wrong_keys_an_address_waits(client: TestClient) -> None:
+    def models(key: str) -> int:
+        return client.get("/v1/models", headers={"Authorization": f"Bearer {key}"}).status_code
+
+    wrong_question = client.post("/v1/chat/completions", json={}, headers={"Authorization": f"Bearer {AUTH[1]}"})
+    assert wrong_question.status_code == 400
+    assert {models("wrong") for _ in range(FAILURES)} == {401}
+    assert models(AUTH[1]) == 429
+    assert log_in(client, AUTH[1]) == 429
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/queue/join", "/v1/chat/completions", "/mcp"])
+def test_who_asks_without_end_waits_but_not_on_this_machine(client: TestClient, path: str) -> None:
     """Requests that name no event of the page: what counts is that they came."""
 
     def join(address: str) -> int:
-        return client.post("/gradio_api/queue/join", json={}, headers={"X-Test-Address": address}).status_code
+        headers = {"X-Test-Address": address, "Authorization": f"Bearer {AUTH[1]}"}
+        return client.post(path, json={}, headers=headers).status_code
 
     assert {join("192.0.2.7") for _ in range(ASKED)} != {429}
     assert join("192.0.2.7") == 429

@@ -67,9 +67,9 @@ def test_every_response_carries_the_security_headers(client: TestClient, path: s
     assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_ask_is_the_only_public_endpoint(client: TestClient) -> None:
+def test_ask_and_search_are_the_only_public_endpoints(client: TestClient) -> None:
     info = client.get("/gradio_api/info").json()
-    assert list(info["named_endpoints"]) == ["/ask"]
+    assert list(info["named_endpoints"]) == ["/ask", "/search"]
     assert not info["unnamed_endpoints"]
 
 
