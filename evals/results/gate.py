@@ -17,9 +17,11 @@ from evals.scoring import JUDGED, METRICS, PRIMARIES, metric_named
 Kind = Literal["complete", "regression", "floor"]
 EXIT_CODES: Mapping[Kind, int] = {"complete": 2, "regression": 3, "floor": 4}
 MOST_UNSCORED = 0.02
-LARGEST_DROP, LARGEST_DROP_OF_MANY = 0.08, 0.05
-MANY_CASES, MANY_CLUSTERS = 300, 75
-"""With so many, a smaller drop can be told from noise."""
+LARGEST_P = 0.1
+"""Two-sided and corrected for the number of primaries: 5 % of gates fail where nothing changed, as only falls count."""
+LARGEST_DROP = 0.08
+FEW_CLUSTERS = 20
+"""With fewer, hardly any fall is sure, and one beyond `LARGEST_DROP` is enough."""
 LOSS_METRIC = "recall@5"
 LOSSES = "losses"
 
@@ -145,12 +147,11 @@ def _regressions(comparison: Comparison) -> Iterator[Rule]:
 
 
 def _is_regression(row: Compared) -> bool:
-    """Whether the whole interval is on the worse side of 0, or the fall is too large whatever the interval says."""
+    """Whether the fall is no chance; of few clusters, whether it is too large whatever the interval says."""
     sign = 1 if row.metric.is_better_high else -1
     sides = [sign * side for side in (row.difference.low, row.difference.high) if side is not None]
-    is_many = row.cases >= MANY_CASES and row.clusters >= MANY_CLUSTERS
-    largest = LARGEST_DROP_OF_MANY if is_many else LARGEST_DROP
-    return (bool(sides) and max(sides) < 0) or sign * row.difference.value < -largest
+    is_sure = bool(sides) and max(sides) < 0 and row.adjusted_p is not None and row.adjusted_p <= LARGEST_P
+    return is_sure or (row.clusters < FEW_CLUSTERS and sign * row.difference.value < -LARGEST_DROP)
 
 
 def _told(row: Compared, baseline: str) -> str:
