@@ -16,6 +16,7 @@ _MARGIN = 0.3
 _SAID = 0.5
 _LIST_REACH = 3
 _COUNT_REACH, _SUBJECT_REACH = 5, 2
+_COMPARING = frozenset({"than", "compared", "versus", "vs"})
 _NEARLY_ALL, _MISSPELT = 0.7, 0.7
 
 
@@ -86,6 +87,8 @@ def find_unbound_numbers(
             is_named_there = any(_is_named(o) and _holders(coverages, i) == holding for i, o in enumerate(claim.units))
             if any(holding) and other >= own + _MARGIN and not is_named_there:
                 yield Finding("number", f"{token.surface} is said of something else only")
+            elif other_side := _compared_with(index, claim, coverages):
+                yield Finding("number", f"{token.surface} is not compared with '{other_side}' in the cited abstract")
             elif things := _counts_others(index, claim, coverages):
                 yield Finding("number", f"{token.surface} is said of something else than '{things}'")
 
@@ -93,6 +96,24 @@ def find_unbound_numbers(
 def _holders(coverages: Sequence[Coverage], unit: int) -> list[bool]:
     """Which abstracts have a unit of the claim."""
     return [coverage.found[unit] >= _SAID for coverage in coverages]
+
+
+def _compared_with(index: int, claim: SentenceView, coverages: Sequence[Coverage]) -> str:
+    """What a claim compares its figure with, "than X" or "compared to X", where no sentence that has it names X."""
+    quantity = claim.tokens[index].quantity
+    behind = next((n for n, token in enumerate(claim.tokens) if token.lower in _COMPARING and n > index), None)
+    if quantity is None or behind is None:
+        return ""
+    named = [token for token in claim.tokens[behind + 1 : behind + 1 + _COUNT_REACH] if token.is_content]
+    holding = [
+        sentence
+        for coverage in coverages
+        for sentence in coverage.sentences
+        if any(quantity.matches(other) for other in sentence.quantities)
+    ]
+    if not named or not holding or any(match(token, sentence) > 0 for token in named for sentence in holding):
+        return ""
+    return " ".join(token.surface for token in named[:2])
 
 
 def _counts_others(index: int, claim: SentenceView, coverages: Sequence[Coverage]) -> str:

@@ -12,7 +12,7 @@ LABELS = read_labels(ROOT / "evals" / "labels" / "qwen2.5-coder-1.5b.jsonl")
 
 def test_each_claim_is_labelled_once_and_has_its_own_id() -> None:
     claims = settled(LABELS)
-    assert len(claims) == len(LABELS) == 67
+    assert len(claims) == len(LABELS) == 217
     assert [claim.claim_id for claim, _ in claims] == [label.id for label in LABELS]
 
 

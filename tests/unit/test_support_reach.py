@@ -105,3 +105,16 @@ def test_a_negation_does_not_reach_the_verb_behind_and() -> None:
     lacking = "Such methods lack performance guarantees and require a large number of training tasks."
     verdict = check_support("They do not require any training.", abstracts=[lacking])
     assert (verdict.support, verdict.reason) == ("unsupported", "the cited abstract says 'require' without 'not'")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "support"),
+    [
+        ("The model reaches a ratio of 0.49 compared to 0.54 for FLAC.", "supported"),
+        ("The model reaches a lower ratio of 0.49 compared to transfer learning.", "unsupported"),
+        ("The ratio of 0.49 is lower than that of transfer learning.", "unsupported"),
+    ],
+)
+def test_a_number_is_compared_with_what_its_own_sentence_compares_it_with(sentence: str, support: str) -> None:
+    abstract = "The model reaches a ratio of 0.49 (vs. 0.54 for FLAC). Unlike transfer learning, it is lower in cost."
+    assert check_support(sentence, abstracts=[abstract]).support == support
