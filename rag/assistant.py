@@ -1,4 +1,4 @@
-"""citewise from Python: an assistant opened on a home and a corpus, which answers and searches."""
+"""citewise from Python: an assistant opened on a home and a corpus, which answers, searches, adds and removes."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,13 +8,15 @@ from pathlib import Path
 
 from rag.answerable import papers_for
 from rag.answering import Writer, answer_question
+from rag.building import Progress
 from rag.corpus import Corpus
-from rag.domain import Answer, Event, Finished, ScoredPaper, Turn, WriterChoice
+from rag.domain import Answer, Event, Finished, Paper, ScoredPaper, Turn, WriterChoice
 from rag.embedding import Embedder
 from rag.errors import InputError
 from rag.filters import Filters
 from rag.followup import Rewriter
-from rag.ingest import ensure_corpus
+from rag.ingest import CorpusSummary, ensure_corpus, ingest_files, ingest_papers, remove_papers
+from rag.ingest_report import IngestReport
 from rag.judging import Judge
 from rag.keyword import analyze
 from rag.observing import observed
@@ -77,7 +79,7 @@ class Assistant:
         home: Path | None = None,
         corpus: str | None = None,
         writer: WriterChoice | None = None,
-        on_progress: Callable[[int, int, str], object] | None = None,
+        on_progress: Progress | None = None,
     ) -> "Assistant":
         """An assistant by the settings of the environment, with what is given here on top.
 
@@ -91,7 +93,7 @@ class Assistant:
         cls,
         settings: Settings,
         *,
-        on_progress: Callable[[int, int, str], object] | None = None,
+        on_progress: Progress | None = None,
         connect: Connect | None = None,
     ) -> "Assistant":
         """An assistant by `settings` alone. `connect` replaces what makes the calls to a chat model."""
@@ -156,6 +158,28 @@ class Assistant:
         Costs one look at a file where nothing was; whether there was is returned.
         """
         return self._served.refresh()
+
+    def add_files(self, paths: Sequence[Path], *, on_progress: Progress | None = None) -> IngestReport:
+        """Adds the papers of files to the corpus, as `rag.ingest.ingest_files`, and goes over to what it is then."""
+        report = ingest_files(self._home, self.corpus.name, paths, embedder=self._embedder, on_progress=on_progress)
+        self.refresh()
+        return report
+
+    def add_papers(self, papers: Iterable[Paper], *, on_progress: Progress | None = None) -> IngestReport:
+        """The same for papers that are at hand, as `rag.ingest.ingest_papers`."""
+        report = ingest_papers(self._home, self.corpus.name, papers, embedder=self._embedder, on_progress=on_progress)
+        self.refresh()
+        return report
+
+    def remove_papers(self, paper_ids: Iterable[str], *, on_progress: Progress | None = None) -> CorpusSummary:
+        """Takes papers out of the corpus, as `rag.ingest.remove_papers`, and goes over to what it is then."""
+        left = remove_papers(self._home, self.corpus.name, paper_ids, embedder=self._embedder, on_progress=on_progress)
+        self.refresh()
+        return left
+
+    @property
+    def _home(self) -> Path:
+        return self.corpus.folder.parents[2]
 
     def with_options(self, options: AskOptions) -> "Assistant":
         """This assistant with other options, on the same open corpus. Making one takes some milliseconds, once.

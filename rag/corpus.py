@@ -18,6 +18,7 @@ from rag.domain import Paper
 from rag.embedding import Vectors
 from rag.errors import CorpusError
 from rag.facets import Facets
+from rag.facts import Facts, facts_of
 from rag.generation import Manifest
 from rag.keyword import KeywordIndex
 from rag.record_file import RecordFile
@@ -33,6 +34,8 @@ EXACT_CHUNKS = 20_000
 """Up to so many chunks that may be given are compared one by one, which takes some 20 ms and misses none."""
 WIDEST = 1_000
 """Most chunks asked of Chroma, whose search list is as long."""
+_CHUNKS_OF_SIMILAR = 4
+"""Chunks that are looked through for each similar paper, since a paper may have several."""
 
 
 _SERVER_REST = 30.0
@@ -94,10 +97,28 @@ class Corpus:
         vector: Vectors = self._title_vectors[row].astype(np.float32)
         return vector
 
+    def paper_vector(self, row: int) -> Vectors:
+        """The vector of a whole paper (float32, shape (dimension,), of length 1): the mean of those of its chunks."""
+        first, end = np.searchsorted(self._chunk_papers, [row, row + 1])
+        mean: Vectors = self._vectors[first:end].mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+    def similar(self, row: int, *, n: int) -> tuple[int, ...]:
+        """The rows of the `n` papers whose best chunk is nearest to the paper of `row`, nearest first."""
+        chunks = self.nearest_chunks(self.paper_vector(row), n=_CHUNKS_OF_SIMILAR * (n + 1))
+        rows = dict.fromkeys(chunks.paper_rows.tolist())
+        rows.pop(row, None)
+        return tuple(rows)[:n]
+
     @cached_property
     def facets(self) -> Facets:
         """What papers are filtered by, loaded when first asked for."""
         return Facets.load(self.folder / files.FACETS)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """How many papers there are by year, venue and category."""
+        return facts_of(self.facets, self.paper)
 
     def nearest_chunks(self, vector: Vectors, *, n: int, allowed: NDArray[np.bool_] | None = None) -> ChunkHits:
         """The `n` chunks of highest cosine to `vector` (float32, shape (dimension,), of length 1).

@@ -7,9 +7,10 @@ are folded (see `rag.folding`).
 import json
 import re
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,14 @@ _COLUMNS = ("authors", "venues", "categories", "titles", "ids")
 _UNKNOWN_YEAR = -1
 _YEAR_IN_VENUE = re.compile(r"\b(?:19|20)\d\d\b")
 _LINE_FEED = 10
+
+
+class Tally(NamedTuple):
+    """A folded text, how many papers have it, and the row of the first."""
+
+    text: str
+    papers: int
+    first_row: int
 
 
 class Facets:
@@ -63,6 +72,16 @@ class Facets:
     def has_years(self) -> bool:
         """Whether any paper says its year."""
         return bool((self._years != _UNKNOWN_YEAR).any())
+
+    def year_tallies(self) -> list[Tally]:
+        """How many papers each year has, ascending; those that do not say theirs are left out."""
+        years, rows, papers = np.unique(self._years, return_index=True, return_counts=True)
+        found = zip(years.tolist(), rows.tolist(), papers.tolist(), strict=True)
+        return [Tally(str(year), count, row) for year, row, count in found if year != _UNKNOWN_YEAR]
+
+    def tallies(self, column: Literal["venues", "categories"]) -> list[Tally]:
+        """How many papers each venue or category has, most first; a paper may have several categories."""
+        return sorted(self._columns[column].tallies(), key=lambda tally: (-tally.papers, tally.text))
 
     def has_author(self, name: str) -> bool:
         """Whether the folded `name` is the whole name of an author."""
@@ -156,6 +175,14 @@ class Column:
     def values(self) -> list[str]:
         """The texts, in order."""
         return [line[1:-1] for line in self._text.decode().split("\n")[1:-1]]
+
+    def tallies(self) -> Iterator[Tally]:
+        """Each text but the empty one, with the number of its rows."""
+        first = 0
+        for text, end in zip(self.values(), self._ends.tolist(), strict=True):
+            rows, first = np.unique(self._rows[first:end]), end
+            if text:
+                yield Tally(text, len(rows), int(rows[0]))
 
     def rows_of(self, text: str) -> Rows:
         """The rows that have `text`."""

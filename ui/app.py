@@ -15,6 +15,7 @@ from rag.settings import Settings
 from ui.api import public_functions, translated
 from ui.ask_tab import ask_tab
 from ui.components import ANSWERS_AT_ONCE, ANSWERS_WAITING, html
+from ui.corpus_changes import MAX_UPLOAD_BYTES
 from ui.corpus_tab import corpus_tab
 from ui.evals_tab import evals_tab
 from ui.keeping import Keeper
@@ -23,22 +24,25 @@ from ui.settings_drawer import Choices
 
 LOCAL_OWNER = "local"
 """Whose conversations are kept where the page is open to this machine alone and asks for no password."""
-_STYLES = ("style.css", "drawers.css", "evals.css")
-_SCRIPTS = ("page.js", "drawers.js", "keeping.js")
+_STYLES = ("style.css", "drawers.css", "corpus.css", "evals.css")
+_SCRIPTS = ("page.js", "drawers.js", "keeping.js", "corpus.js")
 _SESSIONS = 500
+_UPLOAD_SECONDS = 3600
+"""After which an uploaded file that was not read is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageConfig:
-    """Where the page is served from, who may see it, and what it offers.
+    """Where the page is served from, who may see it and do what, and what it offers.
 
-    `auth` is a user name and a password; `mcp` serves the tools of `ui.mcp`. Conversations are kept in `store` as those
-    of `owner`; without a store, each browser keeps its own. With `evals`, the page shows the runs below its home and
-    starts new ones by these settings.
+    `auth` is a user name and a password; `adds` lets readers add papers and remove them; `mcp` serves the tools of
+    `ui.mcp`. Conversations are kept in `store` as those of `owner`; without a store, each browser keeps its own. With
+    `evals`, the page shows the runs below its home and starts new ones by these settings.
     """
 
     root_path: str | None = None
     auth: tuple[str, str] | None = None
+    adds: bool = False
     mcp: bool = False
     store: ConversationStore | None = None
     owner: str = LOCAL_OWNER
@@ -48,13 +52,16 @@ class PageConfig:
 
 def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str, Any]]:
     """The page, and the keyword arguments that `gr.mount_gradio_app` needs for it."""
-    with gr.Blocks(title="citewise", analytics_enabled=False, fill_width=True) as page:
-        html(header(assistant.corpus.name, len(assistant.corpus)), "header")
-        with gr.Tabs(elem_id="tabs"):
-            with gr.Tab("Ask", elem_id="ask-tab"):
-                ask_tab(assistant, page, keeper=Keeper(config.store, owner=config.owner), choices=config.choices)
-            with gr.Tab("Corpus", elem_id="corpus-tab"):
-                corpus_tab(assistant)
+    with gr.Blocks(
+        title="citewise", analytics_enabled=False, fill_width=True, delete_cache=(_UPLOAD_SECONDS, _UPLOAD_SECONDS)
+    ) as page:
+        title = html(header(assistant.corpus.name, len(assistant.corpus)), "header")
+        with gr.Tabs(elem_id="tabs") as tabs:
+            with gr.Tab("Ask", id="ask", elem_id="ask-tab"):
+                keeper = Keeper(config.store, owner=config.owner)
+                asking = ask_tab(assistant, page, keeper=keeper, choices=config.choices)
+            with gr.Tab("Corpus", id="corpus", elem_id="corpus-tab"):
+                corpus_tab(assistant, scope_ids=asking.scope_ids, tabs=tabs, header_line=title, changeable=config.adds)
             if config.evals:
                 with gr.Tab("Evals", elem_id="evals-tab") as tab:
                     evals_tab(config.evals, runs_folder(config.evals, None), tab)
@@ -86,5 +93,5 @@ def _mount_arguments(config: PageConfig) -> dict[str, Any]:
         "ssr_mode": False,
         "mcp_server": False,
         "show_error": False,
-        "max_file_size": "1kb",
+        "max_file_size": MAX_UPLOAD_BYTES if config.adds else "1kb",
     }

@@ -1,4 +1,4 @@
-"""The page's HTML: sources, one source's card, the status line, the corpus list. Pure; `ui.rich_text` escapes."""
+"""The page's HTML: sources, one source's card, the status line. Pure; `ui.rich_text` escapes."""
 
 from collections.abc import Collection, Sequence
 
@@ -112,24 +112,6 @@ def searching_status(papers: Sequence[ScoredPaper], searched: str) -> str:
     return status_text([f"Searched “{escape_html(shortened(searched))}”", f"{read} …"])
 
 
-def corpus_page(papers: Sequence[Paper], *, total: int, first: int, query: str = "") -> str:
-    """A page of papers; `first` counts from 1. Each opens to its abstract."""
-    if not papers:
-        return '<p class="note">No paper matches.</p>'
-    if query:
-        said = f"The {len(papers)} best matches for “{escape_html(shortened(query))}”, best first"
-    else:
-        said = f"Papers {first:,} to {first + len(papers) - 1:,} of {total:,}"
-    items = "".join(
-        f"<li><details><summary><strong>{rich_html(paper.label)}</strong>"
-        f'<span class="meta">{_byline(paper)}</span></summary>'
-        f'<p class="abstract">{rich_html(paper.abstract)}</p>'
-        f'<p class="meta">{" · ".join(_links(paper))}</p></details></li>'
-        for paper in papers
-    )
-    return f'<p class="note">{said}</p><ul class="papers">{items}</ul>'
-
-
 def header(corpus: str, papers: int) -> str:
     """The page's title line, with the button of the conversations."""
     menu = (
@@ -152,7 +134,7 @@ def model_hint(writer: str, about: str) -> str:
 def _paper_links(papers: Sequence[ScoredPaper]) -> str:
     items = "".join(
         f'<li><a href="{cite_href(hit.paper.paper_id, (), "nearest")}">{rich_html(hit.paper.label)}</a>'
-        f'<span class="meta">{_byline(hit.paper)}</span></li>'
+        f'<span class="meta">{byline(hit.paper)}</span></li>'
         for hit in papers
     )
     return f'<ul class="papers">{items}</ul>' if items else ""
@@ -176,7 +158,8 @@ def _meta(paper: Paper) -> str:
     return " · ".join([part for part in (_authors(paper, _AUTHORS_SHOWN), _venue(paper)) if part] + _links(paper))
 
 
-def _byline(paper: Paper) -> str:
+def byline(paper: Paper) -> str:
+    """The first authors and the venue."""
     return " · ".join(part for part in (_authors(paper, 3), _venue(paper)) if part)
 
 

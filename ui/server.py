@@ -21,6 +21,7 @@ from rag.conversation_file import ConversationError
 from rag.conversations import ConversationStore
 from rag.errors import SettingsError
 from ui.app import LOCAL_OWNER, PageConfig, build
+from ui.corpus_changes import MAX_UPLOAD_BYTES
 from ui.limits import AskLimit, LoginLimit
 from ui.mcp import McpServer
 from ui.metrics import metrics_route
@@ -70,16 +71,22 @@ _OPEN_API = frozenset(
     "app_id call cancel component_server heartbeat info login_check queue reset startup-events theme.css token "
     "user".split()
 )
-"""First path segments that the page and its one public endpoint use. All else of Gradio (uploads, proxying, files by
-path or address, monitoring, profiling, code editing) is closed."""
+"""First path segments that the page and its public endpoints use. All else of Gradio (proxying, files by path or
+address, monitoring, profiling, code editing) is closed; uploads are where nobody may add papers."""
+_UPLOAD_API = frozenset(["upload", "upload_progress"])
+_UPLOAD_FRAME_BYTES = 64_000
+"""What an upload's form holds beside its files."""
 _LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "::1"]
 
 
 class GuardMiddleware:
-    """Adds the security headers, opens only the routes that are used and refuses bodies over `max_body` bytes."""
+    """Adds the security headers, opens only the routes that are used and refuses bodies that are too large.
 
-    def __init__(self, app: ASGIApp, *, max_body: int = MAX_BODY_BYTES) -> None:
-        self._app, self._max_body = app, max_body
+    `uploads` opens the route of files, whose bodies may be larger.
+    """
+
+    def __init__(self, app: ASGIApp, *, uploads: bool = False) -> None:
+        self._app, self._uploads = app, uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -91,30 +98,44 @@ class GuardMiddleware:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        if not _is_open(scope["path"]):
+        if not self._is_open(scope["path"]):
             await PlainTextResponse("Not found", status_code=404)(scope, receive, send_with_headers)
             return
         if scope["method"] != "GET" and (b"sec-fetch-site", b"cross-site") in scope["headers"]:
             # A page of another site would ask, delete or log in with the rights of who reads it.
             await PlainTextResponse("Not from another site", status_code=403)(scope, receive, send_with_headers)
             return
-        body = await self._body(receive) if scope["method"] in {"POST", "PUT", "PATCH"} else b""
+        longest = MAX_UPLOAD_BYTES + _UPLOAD_FRAME_BYTES if _api_name(scope["path"]) == "upload" else MAX_BODY_BYTES
+        body = await _body_of(receive, longest) if scope["method"] in {"POST", "PUT", "PATCH"} else b""
         if body is None:
             refusal = JSONResponse(TOO_LARGE.body(), status_code=TOO_LARGE.status)
             await refusal(scope, receive, send_with_headers)
             return
         await self._app(scope, _replayed(body, receive) if body else receive, send_with_headers)
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        """The whole body, or None where it is too large."""
-        body = bytearray()
-        while True:
-            message = await receive()
-            body += message.get("body", b"")
-            if len(body) > self._max_body:
-                return None
-            if not message.get("more_body", False):
-                return bytes(body)
+    def _is_open(self, path: str) -> bool:
+        api, first = _api_name(path), path.lstrip("/").partition("/")[0]
+        if api is not None:
+            return api in _OPEN_API or (self._uploads and api in _UPLOAD_API)
+        return not first or first in _OPEN_PAGES
+
+
+def _api_name(path: str) -> str | None:
+    """The name of the route of Gradio's API that `path` leads to, None where it leads elsewhere."""
+    first, _, rest = path.lstrip("/").partition("/")
+    return rest.split("/")[0] if first == "gradio_api" else None
+
+
+async def _body_of(receive: Receive, longest: int) -> bytes | None:
+    """The whole body of a request, or None where it has more than `longest` bytes."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > longest:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -129,13 +150,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
-
-
-def _is_open(path: str) -> bool:
-    first, _, rest = path.lstrip("/").partition("/")
-    if first == "gradio_api":
-        return rest.split("/")[0] in _OPEN_API
-    return not first or first in _OPEN_PAGES
 
 
 def create_app(
@@ -173,7 +187,7 @@ def create_app(
     gr.mount_gradio_app(app, page, path="/", **arguments)
     app.add_middleware(LoginLimit)
     app.add_middleware(AskLimit)
-    app.add_middleware(GuardMiddleware)
+    app.add_middleware(GuardMiddleware, uploads=config.adds)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(allowed_hosts), www_redirect=False)
     return app
 
@@ -185,6 +199,7 @@ def serve(
     port: int = 7860,
     root_path: str | None = None,
     auth: tuple[str, str] | None = None,
+    adds: bool | None = None,
     mcp: bool = False,
     open_browser: bool = False,
     metrics: "Metrics | None" = None,
@@ -196,7 +211,8 @@ def serve(
 
     With `evals`, known users see the runs of that home and start new ones by these settings.
 
-    `root_path` is the path or the whole address under which a proxy shows the page. `mcp` adds the MCP server. Raises
+    `root_path` is the path or the whole address under which a proxy shows the page. `adds` lets readers add papers
+    and remove them, without it on loopback alone; `mcp` adds the MCP server. Raises
     SettingsError where `host` is reachable from other machines and there is no `auth` (a user name and a password).
     """
     loopback = _is_loopback(host)
@@ -212,6 +228,7 @@ def serve(
     config = PageConfig(
         root_path=root_path,
         auth=auth,
+        adds=loopback if adds is None else adds,
         mcp=mcp,
         store=_store(home) if home and not nameless else None,
         owner=auth[0] if auth else LOCAL_OWNER,

@@ -39,6 +39,10 @@ def chat(
             envvar="CITEWISE_AUTH",
         ),
     ] = None,
+    adds: Annotated[
+        bool | None,
+        typer.Option("--add/--no-add", help="Let readers add and remove papers. [default: only on this machine]"),
+    ] = None,
     mcp: Annotated[bool, typer.Option("--mcp", help="Serve ask and search as MCP tools at /mcp.")] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
@@ -63,6 +67,7 @@ def chat(
         port=port,
         root_path=root_path or None,
         auth=login,
+        adds=adds,
         mcp=mcp,
         open_browser=open_browser,
         metrics=metrics,

@@ -1,4 +1,4 @@
-"""`citewise corpus list|show|export|backup|restore|share`."""
+"""`citewise corpus list|show|export|backup|restore|share|remove`."""
 
 import sys
 from contextlib import nullcontext
@@ -11,6 +11,7 @@ from rag.cli.screen import CorpusOption, HomeOption, JsonOption, console, progre
 
 if TYPE_CHECKING:
     from rag.corpus import Corpus
+    from rag.domain import Paper
     from rag.settings import Settings
 
 corpus_app = typer.Typer(help="Look at corpora.", no_args_is_help=True, add_completion=False)
@@ -40,16 +41,9 @@ def show_command(
 ) -> None:
     """Show one paper."""
     from rag.cli.answer_text import print_paper_line
-    from rag.errors import CorpusError
     from rag.records import to_line
 
-    opened = _open(home, corpus)
-    row = opened.row_of(paper_id)
-    if row is None:
-        raise CorpusError(
-            f"Corpus {opened.name} has no paper {paper_id}.", fix="`citewise search` shows the ids of papers."
-        )
-    paper = opened.paper(row)
+    paper = _paper(_open(home, corpus), paper_id)
     if as_json:
         print(to_line(paper).decode(), end="")
         return
@@ -143,6 +137,44 @@ def share_with_server(settings: "Settings") -> None:
         )
     console().print(f"{safe(settings.corpus)}: {shared.manifest.chunks:,} chunks at {server}")
     shared.close()
+
+
+@corpus_app.command("remove")
+def remove_command(
+    paper_ids: Annotated[list[str], typer.Argument(help="Ids of papers, as search and citations show them.")],
+    corpus: CorpusOption = None,
+    home: HomeOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Take papers out of a corpus. `citewise corpus show --json` prints a paper as `citewise ingest` reads it."""
+    from rag.cli.answer_text import print_paper_line
+    from rag.ingest import remove_papers
+    from rag.settings import load_settings
+    from rag.wiring import build_embedder
+
+    settings = load_settings(home=home, corpus=corpus)
+    opened = _open(home, corpus)
+    for paper_id in paper_ids:
+        print_paper_line(_paper(opened, paper_id), label=f"{paper_id}:", out=console(stderr=True))
+    if not yes:
+        typer.confirm(f"Remove {len(set(paper_ids))} from {opened.name}?", abort=True, err=True)
+    opened.close()
+    with progress_bar() as on_progress:
+        left = remove_papers(
+            settings.home, settings.corpus, paper_ids, embedder=build_embedder(settings), on_progress=on_progress
+        )
+    console().print(f"{left.name}: {left.papers:,} papers")
+
+
+def _paper(opened: "Corpus", paper_id: str) -> "Paper":
+    from rag.errors import CorpusError
+
+    row = opened.row_of(paper_id)
+    if row is None:
+        raise CorpusError(
+            f"Corpus {opened.name} has no paper {safe(paper_id)}.", fix="`citewise search` shows the ids of papers."
+        )
+    return opened.paper(row)
 
 
 def _open(home: Path | None, corpus: str | None) -> "Corpus":

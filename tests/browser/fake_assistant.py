@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from rag.domain import (
@@ -32,6 +33,8 @@ from rag.domain import (
     Usage,
 )
 from rag.errors import CorpusError
+from rag.facets import Facets
+from rag.facts import facts_of
 from rag.filters import FIRST_YEAR, LAST_YEAR, Filters
 from rag.options import AskOptions
 from rag.readers import read_papers
@@ -65,6 +68,9 @@ class FakeCorpus:
 
     def __init__(self, papers: Sequence[Paper]) -> None:
         self._papers = tuple(papers)
+        self.facets = Facets.build(papers)
+        self.facts = facts_of(self.facets, self.paper)
+        self.manifest = SimpleNamespace(model="fake-embedder")
         self.paper_ids = [paper.paper_id for paper in papers]
 
     def __len__(self) -> int:
@@ -72,6 +78,9 @@ class FakeCorpus:
 
     def paper(self, row: int) -> Paper:
         return self._papers[row]
+
+    def similar(self, row: int, *, n: int) -> tuple[int, ...]:
+        return tuple(other for other in range(len(self)) if other != row)[:n]
 
     def row_of(self, paper_id: str) -> int | None:
         return self.paper_ids.index(paper_id) if paper_id in self.paper_ids else None

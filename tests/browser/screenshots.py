@@ -85,7 +85,13 @@ def stopped(reader: Reader) -> None:
 
 def corpus(reader: Reader) -> None:
     reader.page.get_by_role("tab", name="Corpus").click()
-    reader.page.locator("#papers summary").nth(1).click()
+    reader.page.locator("#corpus-list ul.papers a").nth(1).wait_for()
+
+
+def paper(reader: Reader) -> None:
+    corpus(reader)
+    reader.page.locator("#corpus-list ul.papers a").nth(1).click()
+    reader.page.locator("#corpus-paper article").wait_for()
 
 
 STATES: list[Callable[[Reader], None]] = [
@@ -104,6 +110,7 @@ STATES: list[Callable[[Reader], None]] = [
     shortcuts,
     stopped,
     corpus,
+    paper,
 ]
 
 

@@ -238,18 +238,6 @@ def test_two_readers_do_not_see_each_others_answers(browser: Browser, site: str)
         expect(one.answer).not_to_contain_text("damaged")
 
 
-def test_the_corpus_is_listed_searched_and_read(reader: Reader) -> None:
-    reader.page.get_by_role("tab", name="Corpus").click()
-    papers = reader.page.locator("#papers li")
-    expect(papers).to_have_count(20)
-    reader.page.locator("#find textarea").fill("memory traces partially observable")
-    reader.page.keyboard.press("Enter")
-    expect(reader.page.locator("#papers .note")).to_contain_text("best matches for “memory traces")
-    expect(papers.first).to_contain_text("Memory Traces")
-    papers.first.locator("summary").click()
-    expect(papers.first.locator(".abstract")).to_contain_text("exponential moving averages")
-
-
 def test_without_a_model_one_line_says_how_to_add_one(browser: Browser, tmp_path: Path) -> None:
     with served("quoting", home=tmp_path) as url, reading(browser, url) as reader:
         expect(reader.page.locator("#hint")).to_contain_text("CITEWISE_BASE_URL")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
@@ -11,6 +12,7 @@ from fastapi.testclient import TestClient
 from rag.errors import SettingsError
 from tests.browser.fake_assistant import HOSTILE, FakeAssistant
 from ui.app import PageConfig
+from ui.corpus_changes import MAX_UPLOAD_BYTES
 from ui.render import cite_href
 from ui.server import MAX_BODY_BYTES, create_app, serve
 
@@ -183,6 +185,58 @@ def test_a_hostile_paper_is_shown_as_text(client: TestClient) -> None:
 )
 def test_any_other_request_for_a_source_gives_nothing(client: TestClient, request_: object) -> None:
     assert card(client, request_) == {}
+
+
+def served_function(client: TestClient, name: str, request: object) -> dict[str, str]:
+    """What a server function of the Corpus tab gives."""
+    config = client.get("/config").json()
+    (component,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "corpus-list"]
+    body = {"data": request, "component_id": component, "fn_name": name, "session_hash": "s"}
+    response = client.post("/gradio_api/component_server", json=body)
+    assert response.status_code == 200, response.text
+    given: dict[str, str] = response.json()
+    return given
+
+
+def test_the_corpus_is_listed_and_a_paper_opened(client: TestClient, assistant: FakeAssistant) -> None:
+    assert f"Papers 1 to {len(assistant.corpus)} of" in served_function(client, "listed", {})["list"]
+    assert "no year" in served_function(client, "listed", {"first_year": "soon"})["list"]
+    assert "Papers by year" in served_function(client, "opened", {})["facts"]
+    opened = served_function(client, "paper", {"id": assistant.corpus.paper_ids[0]})["paper"]
+    assert "Similar papers" in opened
+    assert "Remove from the corpus" not in opened
+
+
+@pytest.mark.parametrize("request_", [None, [], "x", {}, {"id": 5}, {"id": "unknown"}, {"id": "x" * 5_000}])
+def test_any_other_request_for_a_paper_says_that_it_is_not_there(client: TestClient, request_: object) -> None:
+    assert "not in the corpus any more" in served_function(client, "paper", request_)["paper"]
+    assert "Papers 1 to" in served_function(client, "listed", request_)["list"]
+
+
+def test_where_papers_may_be_added_files_are_taken_up_to_a_limit(assistant: FakeAssistant) -> None:
+    with TestClient(app_for(assistant, PageConfig(adds=True)), base_url=HOST) as client:
+        taken = client.post("/gradio_api/upload", files={"files": ("a.jsonl", b"{}")})
+        assert taken.status_code == 200
+        (path,) = taken.json()
+        assert client.get(f"/gradio_api/file={path}").status_code == 404
+        too_large = client.post("/gradio_api/upload", files={"files": ("a", b"x" * (MAX_UPLOAD_BYTES + 100_000))})
+        assert too_large.status_code == 413
+        Path(path).unlink()
+
+
+def test_a_file_that_was_not_uploaded_is_not_read(assistant: FakeAssistant, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("A secret abstract of this machine.")
+    with TestClient(app_for(assistant, PageConfig(adds=True)), base_url=HOST) as client:
+        config = client.get("/config").json()
+        (component,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "upload"]
+        (event,) = [d["id"] for d in config["dependencies"] if [component, "upload"] in d["targets"]]
+        file = {"path": str(secret), "orig_name": "secret.txt", "meta": {"_type": "gradio.FileData"}}
+        body = {"data": [[file]], "fn_index": event, "session_hash": "s"}
+        assert client.post("/gradio_api/queue/join", json=body).status_code == 200
+        told = client.get("/gradio_api/queue/data", params={"session_hash": "s"}).text
+    assert '"success": false' in told or '"success":false' in told
+    assert secret.exists()
 
 
 def test_beyond_this_machine_a_password_is_demanded(assistant: FakeAssistant) -> None:

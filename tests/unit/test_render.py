@@ -24,7 +24,7 @@ from rag.sentences import split_sentences
 from tests.builders import paper, scored
 from ui.inline import parse_runs
 from ui.mathml import to_mathml
-from ui.panel import corpus_page, hover_card, model_hint, reading_panel, source_card, sources_panel, status_line
+from ui.panel import hover_card, model_hint, reading_panel, source_card, sources_panel, status_line
 from ui.render import (
     CiteTarget,
     answer_markdown,
@@ -314,7 +314,6 @@ def test_titles_authors_and_venues_are_escaped() -> None:
         source_card(hostile, CiteTarget("p1", (), "supported")),
         hover_card(hostile, CiteTarget("p1", (1,), "partly")),
         reading_panel([scored(hostile)]),
-        corpus_page([hostile], total=1, first=1, query="<q>"),
     ):
         assert not re.search(r"<(b|i|u|x|q)>", shown)
 

@@ -172,7 +172,7 @@
   // What Gradio leaves without a name gets one. The status line announces what happened: the chat is not read out word
   // by word, nor is its Markdown its label.
   const NAMES = [
-    ["#ask .submit-button", "Ask"], ["#ask .stop-button", "Stop"], ["#find .submit-button", "Search"],
+    ["#ask .submit-button", "Ask"], ["#ask .stop-button", "Stop"],
     ["#settings", "Settings"], ["#filters", "Filters"],
   ];
 
