@@ -66,7 +66,12 @@ def build_writer(settings: Settings, *, models: Connect | None = None) -> "Write
     if settings.writer == "extractive":
         return ExtractiveWriter()
     prompt = "brief" if settings.writer == "local" else "answer"
-    return _chat_writer(settings, models=models, prompt=prompt, window=build_window(settings))
+    writer = _chat_writer(settings, models=models, prompt=prompt, window=build_window(settings))
+    if settings.writer != "local":
+        return writer
+    from rag.screening import ScreenedWriter
+
+    return ScreenedWriter(writer, instead=ExtractiveWriter())
 
 
 def build_row_writer(settings: Settings, *, models: Connect | None = None) -> "Writer | None":
