@@ -47,16 +47,18 @@ def ask(port: int, question: str) -> tuple[str, dict[str, object] | str]:
 
 
 def _last_event(response: http.client.HTTPResponse) -> tuple[str, dict[str, object] | str]:
+    """Read to its end, as a browser does: Gradio keeps what belongs to a stream that is left before."""
     event = ""
+    result: tuple[str, dict[str, object] | str] = ("error", "stream ended early")
     for raw in response:
         line = raw.decode().strip()
         if line.startswith("event:"):
             event = line.removeprefix("event:").strip()
         elif line.startswith("data:") and event == "complete":
-            return "answer", json.loads(line.removeprefix("data:"))[0]
+            result = "answer", json.loads(line.removeprefix("data:"))[0]
         elif line.startswith("data:") and event == "error":
-            return "error", f"event error: {line.removeprefix('data:').strip()[:80]}"
-    return "error", "stream ended early"
+            result = "error", f"event error: {line.removeprefix('data:').strip()[:80]}"
+    return result
 
 
 class Sessions:

@@ -20,6 +20,10 @@ def load_command(
             "--endpoint", help="Answer by a scripted endpoint that takes so many seconds. [default: quotes]", min=0
         ),
     ] = None,
+    questions: Annotated[
+        int | None,
+        typer.Option("--questions", help="Different questions that are asked in turns: few fill caches soon.", min=1),
+    ] = None,
     flood: Annotated[int, typer.Option("--flood", help="Questions that then come all at once.", min=0)] = 100,
     ingest: Annotated[
         bool, typer.Option("--ingest", help="Then build the corpus anew while they go on asking.")
@@ -45,7 +49,7 @@ def load_command(
         home=settings.home,
         corpus=settings.corpus,
         papers=len(opened),
-        questions=derive_queries(opened, limit=len(opened)),
+        questions=derive_queries(opened, limit=questions or len(opened)),
     )
     if as_json:
         print(dump(to_record(report)))
