@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from evals.load.endpoint import scripted_reply
 
 _TIMEOUT = 300.0
+_NOTHING_ELSE = [None] * 7
+"""No history and no filter: the endpoint takes all its inputs, in order."""
 
 
 @dataclass(slots=True)
@@ -30,7 +32,7 @@ def ask(port: int, question: str) -> tuple[str, dict[str, object] | str]:
     """Asks once: ("answer", the answer's JSON), ("refused", what was told) or ("error", what is wrong)."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
     try:
-        body = json.dumps({"data": [question, None]})
+        body = json.dumps({"data": [question, *_NOTHING_ELSE]})
         connection.request("POST", "/gradio_api/call/ask", body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         told = response.read().decode()

@@ -58,4 +58,5 @@ def test_axe_finds_nothing(open_page: OpenPage, size: tuple[int, int], dark: boo
         start_run(reader.page, limit=1)
         expect(reader.page.locator("#evals-figures table").first).to_be_visible(timeout=SECONDS)
         expect(reader.page.locator("#evals-cases details.case").first).to_be_visible()
+        expect(reader.page.locator("#evals-progress")).to_contain_text(ENDED, timeout=SECONDS)
         assert faults(reader) == []
