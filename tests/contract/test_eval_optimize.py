@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.contract.scripted_server import ScriptedServer, Step, good_stream, scripted_server
 from tests.contract.test_cli import run
-from tests.contract.test_eval_run import FACT, CitesIfTold, suite
+from tests.contract.test_eval_gate import CitesIfTold
+from tests.contract.test_eval_run import FACT, suite
 
 FORGETS = "Answer from the sources between $fence."
 

@@ -1,4 +1,4 @@
-"""Runs end to end: by the command line, killed at random, against a faulty endpoint, and with planted regressions."""
+"""Runs end to end: by the command line, killed at random, and against a faulty endpoint."""
 
 import json
 import multiprocessing
@@ -19,7 +19,6 @@ from evals.running.session import known_of, opened_run, score_run
 from rag.settings import load_settings
 from tests.contract.scripted_server import (
     FOREVER,
-    ScriptedServer,
     Step,
     good_stream,
     http,
@@ -84,7 +83,7 @@ def test_a_run_is_asked_scored_listed_and_reported(seed_home: Path, tmp_path: Pa
 
 def test_scoring_again_gives_the_same_bytes_and_needs_the_same_papers(seed_home: Path, tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    made = _run_whole(seed_home, suite(tmp_path, single(TRACES), FAR), out)
+    made = run_whole(seed_home, suite(tmp_path, single(TRACES), FAR), out)
     before = (made.path / SCORES).read_bytes()
     (made.path / SCORES).unlink()
     assert run("eval", "score", "last", "--out", str(out), home=seed_home).returncode == 0
@@ -102,7 +101,7 @@ def test_wrong_usage_of_a_gate_is_1_and_an_incomplete_run_2(seed_home: Path, tmp
     for arguments in (["gate"], ["gate", "last", "--nonsense"], ["gate", "nothing"]):
         assert run("eval", *arguments, "--out", out, home=seed_home).returncode == 1
     assert run("eval", "run", "--out", out, home=seed_home).returncode == 2
-    made = _run_whole(seed_home, suite(tmp_path, single(TRACES), FAR), tmp_path / "runs")
+    made = run_whole(seed_home, suite(tmp_path, single(TRACES), FAR), tmp_path / "runs")
     (made.path / "samples.jsonl").write_bytes((made.path / "samples.jsonl").read_bytes().split(b"\n")[0] + b"\n")
     assert run("eval", "gate", "last", "--out", out, home=seed_home).returncode == 2
 
@@ -123,7 +122,7 @@ def test_a_budget_needs_a_price(seed_home: Path, tmp_path: Path) -> None:
     assert "no price" in process.stderr
 
 
-def _run_whole(home: Path, gold: Path, out: Path, *, jobs: int = 1, **fields: Any) -> RunFolder:
+def run_whole(home: Path, gold: Path, out: Path, *, jobs: int = 1, **fields: Any) -> RunFolder:
     """Asks and scores in this process."""
     settings = load_settings(**{"home": home, "writer": "extractive", **fields})
     with opened_run(load_suite(str(gold)), settings=settings, runs=out) as opened:
@@ -145,12 +144,12 @@ def test_a_run_killed_at_random_10_times_resumes_to_the_same_scores(seed_home: P
         for paper in QUESTIONS
     ]
     gold = suite(tmp_path, *items, FAR, TALK, compare(TRACES, COLA))
-    whole = _run_whole(seed_home, gold, tmp_path / "whole")
+    whole = run_whole(seed_home, gold, tmp_path / "whole")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["evals.running.session", "chromadb", "bm25s", "rag.embedding"])
     out, rng, answered = tmp_path / "runs", random.Random(7), []
     for target in sorted(rng.sample(range(39), 10)):
-        process = context.Process(target=_run_whole, args=(seed_home, gold, out), kwargs={"jobs": 2})
+        process = context.Process(target=run_whole, args=(seed_home, gold, out), kwargs={"jobs": 2})
         process.start()
         while process.is_alive() and _answered(out) < target:
             time.sleep(0.005)
@@ -158,7 +157,7 @@ def test_a_run_killed_at_random_10_times_resumes_to_the_same_scores(seed_home: P
         process.kill()
         process.join()
         answered.append(_answered(out))
-    resumed = _run_whole(seed_home, gold, out)
+    resumed = run_whole(seed_home, gold, out)
     assert len(list_runs(out)) == 1
     assert answered == sorted(answered)
     assert len(set(answered)) >= 5  # most kills fell amid the questions
@@ -190,7 +189,7 @@ def test_a_faulty_endpoint_loses_nothing_and_its_counts_add_up(seed_home: Path, 
             "first_token_timeout": 0.7,
             "deadline": 3.0,
         }
-        made = _run_whole(seed_home, gold, tmp_path / "runs", jobs=4, **fields)
+        made = run_whole(seed_home, gold, tmp_path / "runs", jobs=4, **fields)
         samples = list(made.samples().values())
         outcomes = Counter(sample.answer.outcome for sample in samples)
         assert len(samples) == 13 == sum(outcomes.values())
@@ -208,7 +207,7 @@ def test_a_faulty_endpoint_loses_nothing_and_its_counts_add_up(seed_home: Path, 
         # The same again: complete replies come from the cache, only what failed is asked once more.
         hits = server.hits["m"]
         server.script("m", "Memory traces are moving averages [1].")
-        again = _run_whole(seed_home, gold, tmp_path / "runs", jobs=4, **fields)
+        again = run_whole(seed_home, gold, tmp_path / "runs", jobs=4, **fields)
         assert again.name != made.name
         assert server.hits["m"] - hits == outcomes["failed"]
         assert sum(s.calls.cached for s in again.samples().values()) == outcomes["answered"]
@@ -218,65 +217,9 @@ def test_a_faulty_endpoint_loses_nothing_and_its_counts_add_up(seed_home: Path, 
     assert "answers failed" in gate.stderr
 
 
-def test_a_retriever_of_one_paper_makes_the_gate_name_recall(seed_home: Path, tmp_path: Path) -> None:
-    pairs = [(TRACES, COLA), (COLA, SIT), (SIT, TRACES), (COLA, TRACES)]
-    gold = suite(tmp_path, *(compare(*pair) for pair in pairs), *map(single, QUESTIONS))
-    out = tmp_path / "runs"
-    good = _run_whole(seed_home, gold, out)
-    assert run("eval", "baseline", "set", good.name, "--out", str(out), home=seed_home).returncode == 0
-    floors = tmp_path / "floors.toml"
-    floors.write_text("")
-    options = ("--floors", str(floors), "--out", str(out))
-    assert run("eval", "gate", good.name, *options, home=seed_home).returncode == 0
-    bad = _run_whole(seed_home, gold, out, k=1)
-    junit = tmp_path / "junit.xml"
-    gate = run("eval", "gate", bad.name, "--junit", str(junit), *options, home=seed_home)
-    assert gate.returncode == 3
-    assert "regression: recall@5" in gate.stderr
-    assert '<failure message="1.000 to' in junit.read_text()
-    told = objects(run("eval", "compare", good.name, bad.name, "--json", "--out", str(out), home=seed_home))
-    assert next(each for each in told if each.get("metric") == "recall@5")["value"] < -0.2
-
-
-class CitesIfTold:
-    """A model that cites only where its prompt asks for it."""
-
-    REPLY = "Eberhard et al. (2025) propose memory traces, which are exponential moving averages of observations"
-
-    def __init__(self, server: ScriptedServer) -> None:
-        self._server = server
-
-    def __iter__(self) -> Iterator[Step]:
-        system = self._server.requests[-1]["messages"][0]["content"]
-        return iter(good_stream(f"{self.REPLY}{' [1]' if 'cite' in system.lower() else ''}."))
-
-
-def test_a_prompt_that_forgets_citations_makes_the_gate_name_them(seed_home: Path, tmp_path: Path) -> None:
-    gold = suite(tmp_path, *(single(TRACES, id=f"q{n}", question=f"What are memory traces, {n}?") for n in range(3)))
-    prompt = tmp_path / "prompts" / "answer" / "v1"
-    prompt.mkdir(parents=True)
-    (prompt / "system.md").write_text("Answer from the sources between $fence.")
-    (prompt / "user.md").write_text("$fence\n$sources\n$fence\n$question")
-    out = tmp_path / "runs"
-    with scripted_server() as server:
-        server.play("m", CitesIfTold(server))  # type: ignore[arg-type]
-        fields = {"writer": "chat", "base_url": server.base_url, "model": "m"}
-        good = _run_whole(seed_home, gold, out, **fields)
-        bad = _run_whole(seed_home, gold, out, **fields, prompts=tmp_path / "prompts")
-    assert {each["citation_f1"].value for each in good.scores().values()} == {1.0}
-    floors = tmp_path / "floors.toml"
-    floors.write_text("[all]\ncitation_coverage = 0.9\n")
-    gate = run(
-        "eval", "gate", bad.name, "--baseline", good.name, "--floors", str(floors), "--out", str(out), home=seed_home
-    )
-    assert gate.returncode == 3
-    assert "regression: citation_f1: 1.000 to 0.000" in gate.stderr
-    assert "floor: citation_coverage [all]" in gate.stderr
-
-
 def test_a_run_goes_on_only_as_it_began(seed_home: Path, tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    made = _run_whole(seed_home, suite(tmp_path, single(TRACES), FAR), out)
+    made = run_whole(seed_home, suite(tmp_path, single(TRACES), FAR), out)
     samples = made.path / "samples.jsonl"
     samples.write_bytes(samples.read_bytes()[:-200])  # torn amid the last line
     process = run("eval", "run", "--resume", made.name, "--json", "--out", str(out), home=seed_home)
@@ -301,7 +244,7 @@ def test_planted_abstracts_are_asked_about_in_a_corpus_of_their_own(
     gold = suite(tmp_path, *map(json.loads, lines[:3]), single(TRACES))
     home = tmp_path / "home"
     ensure_corpus(home, "icml2025", embedder=MiniLMEmbedder()).close()
-    made = _run_whole(home, gold, tmp_path / "runs")
+    made = run_whole(home, gold, tmp_path / "runs")
     assert made.identity().corpus.startswith("icml2025-planted-")
     attacks = [each["attack_success"].value for each in made.scores().values() if "attack_success" in each]
     assert attacks == [0, 0, 0]  # the extractive writer quotes, and says whom
