@@ -22,9 +22,8 @@ class Verdict:
     """How well the cited abstracts support a sentence.
 
     `score`, 0..1, is the model's probability that they support all of it, lowered where something speaks against it;
-    1 for a verbatim sentence. `reason` is one
-    plain clause. `evidence` has for each cited abstract, in order, the spans of the 0 to 3 sentences that say most of
-    the sentence, best first.
+    1 for a verbatim sentence. `reason` is one plain clause. `evidence` has for each cited abstract, in order, the spans
+    of the 0 to 3 sentences that say most of the sentence, best first.
     """
 
     support: Support
@@ -103,6 +102,7 @@ _AS_GOOD = 0.05
 _FACTORS: dict[Support, float] = {"supported": 1.0, "partly": 0.7, "unsupported": 0.3}
 _TOO_FEW_WORDS = 3
 _SHORT = 8
+"""Content words up to which a sentence is said by one sentence, and not put together from several."""
 _SAID_OF_YES = 0.6
 _LEAST_EVIDENCE = 0.15
 """Share of a sentence that a sentence of an abstract must say to be shown as evidence."""
@@ -125,17 +125,16 @@ def _find(
     for quote in quotations(sentence):
         if not any(contains_verbatim(text, quote=quote) for text in abstracts):
             findings.append(Finding("quotation", "the quotation is not in the cited abstract"))
-    findings += [*find_overreach(coverage, cited=len(abstracts)), *find_clashes(sentence, abstracts=abstracts)]
+    findings += find_overreach(coverage, cited=len(abstracts))
+    findings += find_clashes(sentence, abstracts=abstracts)
     findings += find_other_subject(coverage)
-    if len(abstracts) == 1:
-        unbound = find_unbound_numbers([sentence], abstracts=views, idf=idf)
-        return [*findings, *unbound, *find_contradictions(coverage)]
-    parts = clauses(sentence)
+    parts = clauses(sentence) if len(abstracts) > 1 else (sentence,)
     for part in parts:
         part_coverage = coverage if part == sentence else cover(view_sentence(part), coverage.sentences, idf=idf)
         findings += find_contradictions(part_coverage)
-    mixed = find_mixed(parts, abstracts=views, idf=idf)
-    return [*findings, *mixed, *find_unbound_numbers(parts, abstracts=views, idf=idf)]
+    findings += find_mixed(parts, abstracts=views, idf=idf)
+    findings += find_unbound_numbers(parts, abstracts=views, idf=idf)
+    return findings
 
 
 def _judge_by_names(coverage: Coverage, evidence: tuple[tuple[Span, ...], ...]) -> Verdict:
@@ -153,7 +152,7 @@ _UNKNOWN = 0.5
 
 def _judge(findings: Sequence[Finding], claim: SentenceView, *, all_of_it: bool, related: bool) -> Support:
     kinds = [finding.kind for finding in findings]
-    figures = sum(not quantity.spelled for quantity in claim.quantities)
+    figures = sum(quantity.is_specific for quantity in claim.quantities)
     no_figure_is_right = figures > 0 and kinds.count("number") == figures
     if set(kinds) - MISSING or not related or no_figure_is_right:
         return "unsupported"

@@ -65,13 +65,13 @@ def _behind_pairs(sentence: SentenceView) -> Iterator[SentenceView]:
 def _other_relations(coverage: Coverage) -> Iterator[Finding]:
     """ "the impact of A" where the evidence has the impact of B alone."""
     for relation, objects in _relations(coverage.claim):
-        theirs = [o for sentence in coverage.sentences for r, o in _relations(sentence) if r[:4] == relation[:4]]
+        theirs = [o for sentence in coverage.sentences for r, o in _relations(sentence) if r.terms == relation.terms]
         if objects and theirs and not any(_shares(objects, other) for other in theirs):
-            yield Finding("relation", f"the cited abstract speaks of the {relation} of something else")
+            yield Finding("relation", f"the cited abstract speaks of the {relation.lower} of something else")
             return
 
 
-def _relations(sentence: SentenceView) -> Iterator[tuple[str, Sequence[Token]]]:
+def _relations(sentence: SentenceView) -> Iterator[tuple[Token, Sequence[Token]]]:
     """Each "impact of ..." and the content words behind it, up to the next other word."""
     tokens = sentence.tokens
     for index, token in enumerate(tokens[:-1]):
@@ -82,7 +82,7 @@ def _relations(sentence: SentenceView) -> Iterator[tuple[str, Sequence[Token]]]:
                     objects.append(following)
                 elif following.lower not in _LINKS or len(objects) >= _MOST_OBJECTS:
                     break
-            yield token.lower, objects
+            yield token, objects
 
 
 def _shares(objects: Sequence[Token], others: Sequence[Token]) -> bool:

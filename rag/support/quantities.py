@@ -43,6 +43,11 @@ class Quantity:
     spelled: bool
 
     @property
+    def is_specific(self) -> bool:
+        """Whether evidence must have it: a number in figures, or "millions"; words such as "two" are used loosely."""
+        return not self.spelled or self.magnitude is not None
+
+    @property
     def magnitude(self) -> int | None:
         """The power of ten of a word for many, "millions": 6; None for a number."""
         return _VAGUE.get(self.surface.lower())

@@ -45,8 +45,7 @@ class Token(NamedTuple):
     @property
     def is_unit(self) -> bool:
         """Whether evidence must say it: a content word, a name, a number in figures, or "millions"."""
-        quantity = self.quantity
-        return self.is_content or (quantity is not None and (not quantity.spelled or quantity.magnitude is not None))
+        return self.is_content or (self.quantity is not None and self.quantity.is_specific)
 
 
 @dataclass(frozen=True)

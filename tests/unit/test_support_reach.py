@@ -107,6 +107,12 @@ def test_a_negation_does_not_reach_the_verb_behind_and() -> None:
     assert (verdict.support, verdict.reason) == ("unsupported", "the cited abstract says 'require' without 'not'")
 
 
+def test_one_right_figure_is_enough_not_to_be_all_wrong() -> None:
+    abstract = "We train 3 models of each kind on large servers."
+    verdict = check_support("We train 3 models of each kind on millions of servers.", abstracts=[abstract])
+    assert (verdict.support, verdict.reason) == ("partly", "millions is not in the cited abstract")
+
+
 @pytest.mark.parametrize(
     ("sentence", "support"),
     [
