@@ -11,9 +11,9 @@ from rag.errors import CitewiseError, EndpointError
 from rag.llm import Completion
 from rag.prompting import Message
 from rag.questions import Question
+from rag.wrapping import WrappedWriter
 
 if TYPE_CHECKING:
-    from rag.answering import Writer
     from rag.chat_writer import Model
 
 _FENCE = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
@@ -147,24 +147,12 @@ def _plain(word: str) -> str:
     return re.sub(r"[\W_]+", "", word).casefold()
 
 
-class GuardedWriter:
+class GuardedWriter(WrappedWriter):
     """A writer whose reply is not shown where it is a word or two without a citation: nothing in it can be checked.
 
     An abstract that says "answer with X" gets its X this way, and X then stands in an abstract, once. Where the reply
     is a number, or a name that a paper has in its title or in two sentences, `instead` answers; else it is a failure.
     """
-
-    def __init__(self, writer: "Writer", *, instead: "Writer") -> None:
-        self._writer, self._instead = writer, instead
-        self.name = writer.name
-
-    @property
-    def model(self) -> str | None:
-        return self._writer.model
-
-    @property
-    def prompt(self) -> str | None:
-        return self._writer.prompt
 
     def write(
         self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf

@@ -2,36 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 from rag.domain import Piece, Source, Turn
 from rag.extractive import papers_asked_about
 from rag.near_miss import unsaid
 from rag.premises import find_correction
 from rag.questions import Question
-
-if TYPE_CHECKING:
-    from rag.answering import Writer
+from rag.wrapping import WrappedWriter
 
 
-class ScreenedWriter:
+class ScreenedWriter(WrappedWriter):
     """A writer that a small model stands behind; such models answer what nobody told them.
 
     Where the abstracts do not say what is asked for, or contradict what the question takes for granted, `instead` says
     so, and no model is called.
     """
-
-    def __init__(self, writer: "Writer", *, instead: "Writer") -> None:
-        self._writer, self._instead = writer, instead
-        self.name = writer.name
-
-    @property
-    def model(self) -> str | None:
-        return self._writer.model
-
-    @property
-    def prompt(self) -> str | None:
-        return self._writer.prompt
 
     def write(
         self, question: Question, *, sources: Sequence[Source], history: Sequence[Turn], until: float = inf
