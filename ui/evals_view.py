@@ -6,15 +6,7 @@ from pathlib import Path
 
 from evals.report.cases import is_wrong, render_case
 from evals.report.comparing import render_comparison_body
-from evals.report.html import (
-    render_about,
-    render_figures,
-    render_metrics,
-    render_plots,
-    render_refusals,
-    render_robustness,
-    text,
-)
+from evals.report.html import render_figures, render_figures_of, text
 from evals.report.loading import Report, load_report
 from evals.report.plots import Point, draw_runs
 from evals.results.comparison import compare
@@ -39,14 +31,9 @@ def run_view(runs: Path, name: str) -> str:
     """A run's metrics, plots and refusals, and its metrics beside those of earlier runs of its suite."""
     run = find_run(runs, name)
     report = _report(run.path, _stamp(run))
-    return (
-        f'<section class="cw-report"><h2>{text(name)}</h2>{render_about(report)}'
-        f"<h3>Metrics</h3>{render_metrics(report.summary)}"
-        f"<h3>Over the runs</h3>{render_figures(draw_runs(list(_points(runs, run))))}"
-        f"<h3>Plots</h3>{render_plots(report)}"
-        f"<h3>Refusals</h3>{render_refusals(report)}"
-        f"<h3>What other wordings cost</h3>{render_robustness(report.summary)}</section>"
-    )
+    plots = render_figures(draw_runs(list(_points(runs, run))))
+    figures = render_figures_of(report, over_runs=f"<h2>Over the runs</h2>{plots}")
+    return f'<section class="cw-report"><h1>{text(name)}</h1>{figures}</section>'
 
 
 def cases_view(runs: Path, name: str, *, first: int, only_wrong: bool) -> tuple[str, int, int]:
@@ -59,14 +46,14 @@ def cases_view(runs: Path, name: str, *, first: int, only_wrong: bool) -> tuple[
     shown = keys[first : first + CASES_ON_A_PAGE]
     cards = [render_case(report.results.cases[key[0]], report.samples[key], scores[key]) for key in shown]
     told = f"Cases {first + 1} to {first + len(shown)} of {len(keys)}" if shown else "No such case."
-    return f'<section class="cw-report"><h3>{told}</h3>{"".join(cards)}</section>', first, len(keys)
+    return f'<section class="cw-report"><h2>{told}</h2>{"".join(cards)}</section>', first, len(keys)
 
 
 def comparison_view(runs: Path, before: str, after: str) -> str:
     """What changed from one run to another, and which cases flipped."""
     reports = [_report(run.path, _stamp(run)) for run in (find_run(runs, name) for name in (before, after))]
     body = render_comparison_body(compare(reports[0].results, reports[1].results))
-    return body.replace("<main", "<section").replace("</main>", "</section>")
+    return f'<section class="cw-report">{body}</section>'
 
 
 def problem(error: CitewiseError) -> str:

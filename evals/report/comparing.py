@@ -12,7 +12,8 @@ _SLICE_HEADS = ["part", "by", "metric", "n", "difference", "shrunken"]
 
 def render_comparison(comparison: Comparison) -> str:
     """The whole file."""
-    return render_page(f"{comparison.before} and {comparison.after}", render_comparison_body(comparison))
+    body = f'<main class="cw-report">{render_comparison_body(comparison)}</main>'
+    return render_page(f"{comparison.before} and {comparison.after}", body)
 
 
 def render_comparison_body(comparison: Comparison) -> str:
@@ -21,10 +22,10 @@ def render_comparison_body(comparison: Comparison) -> str:
     flips = f"{worse} newly wrong, {len(comparison.flips) - worse} newly right"
     only = f"<p>{len(comparison.only)} cases are in one run only, or asked differently.</p>" if comparison.only else ""
     return (
-        f'<main class="cw-report"><h1>From {text(comparison.before)} to {text(comparison.after)}</h1>{only}'
+        f"<h1>From {text(comparison.before)} to {text(comparison.after)}</h1>{only}"
         f"<h2>Metrics</h2>{render_differences(comparison)}{render_figures(draw_differences(comparison))}"
         f"<h2>Cases that changed: {flips}</h2>{render_flips(comparison)}"
-        f"<h2>Where it hurt and helped</h2>{render_slices(comparison)}</main>"
+        f"<h2>Where it hurt and helped</h2>{render_slices(comparison)}"
     )
 
 

@@ -55,12 +55,18 @@ def render_page(title: str, body: str) -> str:
 def render_body(report: Report) -> str:
     """The report without the page around it; needs STYLE."""
     return (
-        f'<main class="cw-report"><h1>Run {text(report.results.name)}</h1>{render_about(report)}'
-        f"<h2>Metrics</h2>{render_metrics(report.summary)}"
+        f'<main class="cw-report"><h1>Run {text(report.results.name)}</h1>{render_figures_of(report)}'
+        f"<h2>Cases</h2>{render_cases(report)}</main>"
+    )
+
+
+def render_figures_of(report: Report, *, over_runs: str = "") -> str:
+    """All of a report but its cases; `over_runs` is HTML on other runs, below the metrics."""
+    return (
+        f"{render_about(report)}<h2>Metrics</h2>{render_metrics(report.summary)}{over_runs}"
         f"<h2>Plots</h2>{render_plots(report)}"
         f"<h2>Refusals</h2>{render_refusals(report)}"
         f"<h2>What other wordings cost</h2>{render_robustness(report.summary)}"
-        f"<h2>Cases</h2>{render_cases(report)}</main>"
     )
 
 
