@@ -68,8 +68,8 @@ def propose_factor(
 ) -> Proposal:
     """What words should count for, as a multiple of what was fitted, by the judged answers that cite papers.
 
-    A liked answer speaks for what ranks its papers higher, a disliked one against it: the score is the mean of their
-    reciprocal ranks, disliked ones negative, weighed by age and shrunk towards that of 1.
+    A liked answer speaks for what ranks its papers higher, a disliked one against it: the score is the mean reciprocal
+    rank of the first of its papers that is found, negative where disliked, weighed by age and shrunk towards that of 1.
     """
     used = [each for each in judged if each.answer.outcome == "answered" and each.answer.citations]
     weights = [weight_of(each, now=now, half_life=half_life) for each in used]

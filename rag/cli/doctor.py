@@ -110,7 +110,9 @@ def _asked_corpus(settings: "Settings") -> Iterator[Check]:
     from rag.filters import Filters
 
     assistant = Assistant.from_settings(settings.model_copy(update={"writer": "extractive"}))
-    yield Check(True, f"corpus {assistant.corpus.name}: {len(assistant.corpus):,} papers, files whole")
+    yield Check(
+        True, f"corpus {assistant.corpus.name}: {len(assistant.corpus):,} papers, files whole as far as opening looks"
+    )
     paper = assistant.corpus.paper(0)
     found = assistant.search(paper.label, filters=Filters())
     hit = any(scored.paper.paper_id == paper.paper_id for scored in found)
