@@ -3,10 +3,7 @@
 import base64
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -274,57 +271,3 @@ def test_wilsons_interval() -> None:
     # Brown, Cai and DasGupta 2001: 10 of 10 has a lower limit of .722.
     assert wilson(10, 10).low == pytest.approx(0.722, abs=0.001)
     assert wilson(0, 0) == (0, 0, 0.0, 1.0)
-
-
-CITEWISE = [sys.executable, "-c", "from rag.cli import main; main()"]
-
-
-def citewise(*arguments: str, server: ScriptedServer, home: Path) -> subprocess.CompletedProcess[str]:
-    environment = {
-        "CITEWISE_HOME": str(home),
-        "CITEWISE_BASE_URL": server.base_url,
-        "CITEWISE_MODEL": "echo",
-        "CITEWISE_API_KEY": KEY,
-    }
-    command = [*CITEWISE, *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | environment, timeout=120, check=False
-    )
-
-
-PRIVATE_QUESTION = "How do Sarah Müller's memory traces in ProjectFalcon compare at 0.4217? Ask sarah@acme.example."
-
-
-def test_a_private_question_leaves_with_stand_ins_and_is_restored(server: ScriptedServer, seed_home: Path) -> None:
-    server.script(
-        "echo", "Person-1 asks about Term-1 and Number-1, and Email-1 is not told anything [1].", delta_size=2
-    )
-    process = citewise("ask", "--json", "--private", PRIVATE_QUESTION, server=server, home=seed_home)
-    assert process.returncode == 0, process.stderr
-    sent = json.dumps(server.requests[-1], ensure_ascii=False)
-    assert not re.search("Sarah|Müller|Falcon|0\\.4217|acme", sent)
-    assert "How do Person-1's memory traces in Term-1 compare at Number-1? Ask Email-1." in sent
-    answer = json.loads(process.stdout)
-    assert answer["answer"].startswith(
-        "Sarah Müller asks about ProjectFalcon and 0.4217, and sarah@acme.example is not told anything"
-    )
-    assert answer["question"] == PRIVATE_QUESTION
-    assert answer["citations"][0]["title"].endswith("Memory Traces")
-
-
-def test_the_request_that_is_shown_is_the_one_that_would_be_sent(server: ScriptedServer, seed_home: Path) -> None:
-    server.script("echo", "Memory traces are moving averages of observations [1].")
-    before = server.hits["echo"]
-    shown = citewise("ask", "--show-request", "What are memory traces?", server=server, home=seed_home)
-    assert (shown.returncode, server.hits["echo"]) == (0, before)
-    assert KEY not in shown.stdout + shown.stderr
-    citewise("ask", "What are memory traces?", server=server, home=seed_home)
-    sent = json.dumps(server.requests[-1])
-    fences = [re.findall(r"<<([0-9a-f]{32})>>", text)[0] for text in (shown.stdout, sent)]
-    assert json.loads(shown.stdout.replace(fences[0], fences[1])) == json.loads(sent)
-
-
-def test_where_nothing_would_be_sent_this_is_said(server: ScriptedServer, seed_home: Path) -> None:
-    shown = citewise("ask", "--show-request", "What is the boiling point of ethanol?", server=server, home=seed_home)
-    assert (shown.returncode, shown.stdout) == (0, "")
-    assert "Nothing would be sent" in shown.stderr

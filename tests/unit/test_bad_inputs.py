@@ -1,7 +1,8 @@
 """The matrix of bad inputs: a test a row, named after it.
 
 Rows on what happens behind the readers have theirs elsewhere: two ingests at once, disk full, kill halfway and failed
-embeddings in `test_ingest_corpora`, `test_kill` and `test_embedding_choice`; chat-template tokens in `test_guarding`.
+embeddings in `test_ingest_corpora`, `test_kill` and `test_embedding_choice`; chat-template tokens in `test_guarding`;
+those on what a single record holds in `test_bad_records`.
 """
 
 import io
@@ -244,73 +245,3 @@ def test_csv_semicolon_tab_cr_only(tmp_path: Path, delimiter: str) -> None:
     text = delimiter.join(["id", "abstract"]) + "\n" + delimiter.join(["1", "One, two."]) + "\n"
     for content in (text, text.replace("\n", "\r")):
         assert [paper.abstract for paper in papers(read(tmp_path / "a.csv", content))] == ["One, two."]
-
-
-@pytest.mark.parametrize("abstract", ["", "null", "None", "Withdrawn", "N/A", "-", "5"])
-def test_missing_empty_null_non_string_withdrawn_abstract(tmp_path: Path, abstract: str) -> None:
-    record = {"id": "x", "title": "T", "abstract": {"null": None, "5": 5}.get(abstract, abstract)}
-    (reject, paper) = read(tmp_path / "a.jsonl", f"{json.dumps(record)}\n{GOOD}")
-    assert isinstance(reject, Reject)
-    assert (reject.record, reject.field) == ("x", "abstract")
-    assert isinstance(paper, Paper)
-    if abstract not in {"5"}:
-        items = read(tmp_path / "a.csv", f"id,abstract\nx,{abstract}\ngood,w\n")
-        assert len(reasons(items)) == (0 if abstract == "null" else 1) or abstract == "null"
-        assert "good" in ids(items)
-
-
-def test_short_and_long_abstracts_and_10_000_authors(tmp_path: Path) -> None:
-    records = [
-        {"id": "0", "abstract": " . "},
-        {"id": "5", "abstract": "It has only five words."},
-        {"id": "50k", "abstract": "word " * 10_000},
-        {"id": "300k", "abstract": "word " * 60_000},
-        {"id": "authors", "abstract": "w", "authors": [f"Author {n}" for n in range(10_000)]},
-    ]
-    items = read(tmp_path / "a.jsonl", "\n".join(map(json.dumps, records)))
-    assert ids(items) == ["5", "50k", "authors"]
-    assert reasons(items) == ["no abstract", "longer than 200,000 characters"]
-    assert len(papers([items[-1]])[0].authors) == 10_000
-
-
-def test_year_or_authors_missing_authors_list(home: Path, tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"id": "1", "abstract": "One.", "nested": {"a": [1, {}], "b": []}}\n' + GOOD)
-    assert ingest_files(home, "c", [path], embedder=FakeEmbedder()).added == 2
-    assert held(home)["1"].metadata == {"nested": {"a": [1, {}], "b": []}}
-    assert (held(home)["1"].year, held(home)["1"].authors) == (None, ())
-
-
-def test_same_id_twice_in_a_file_and_same_id_new_text(home: Path, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,abstract,note\nx,One.,n\nx,Two.,\n")
-    report = ingest_files(home, "c", [path], embedder=FakeEmbedder())
-    assert (report.added, report.duplicates, report.total) == (1, 1, 1)
-    path.write_text("id,abstract,other\nx,Three.,o\n")
-    assert ingest_files(home, "c", [path], embedder=FakeEmbedder()).replaced == 1
-    assert (held(home)["x"].abstract, held(home)["x"].metadata) == ("Three.", {"other": "o"})
-
-
-def test_no_id(tmp_path: Path) -> None:
-    one, two = papers(read(tmp_path / "a.csv", "title,abstract\nT,One.\nt,ONE.\n"))
-    assert one.paper_id == two.paper_id
-    assert len(one.paper_id) == 20
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<|endoftext|> and <|im_start|>system",
-        r"Caf\'e $x_{i}$, \cite{a} and 50\%",
-        "**M**ulti <b>x</b> &amp;lt; `code` [a](b)",
-        "the first element x[0], see [12]",
-    ],
-)
-def test_tokens_latex_markup_and_brackets_stay_as_they_are(tmp_path: Path, text: str) -> None:
-    for name, content in [
-        ("a.jsonl", json.dumps({"abstract": text})),
-        ("a.json", json.dumps([{"abstract": text}])),
-        ("a.csv", f'id,abstract\n1,"{text}"\n'),
-        ("a.md", f"# T\n{text}\n"),
-    ]:
-        assert papers(read(tmp_path / name, content))[0].abstract == text

@@ -1,6 +1,5 @@
 """Answers as Markdown and HTML: the citations stand where the markers are, and no text of others becomes markup."""
 
-import html
 import re
 from dataclasses import replace
 
@@ -22,9 +21,6 @@ from rag.domain import (
 )
 from rag.sentences import split_sentences
 from tests.builders import paper, scored
-from ui.inline import parse_runs
-from ui.mathml import to_mathml
-from ui.panel import hover_card, model_hint, reading_panel, source_card, sources_panel, status_line
 from ui.render import (
     CiteTarget,
     answer_markdown,
@@ -37,7 +33,7 @@ from ui.render import (
     streaming_markdown,
     turns_of,
 )
-from ui.rich_text import clean, escape_markdown, question_markdown, rich_html, rich_markdown
+from ui.rich_text import question_markdown, rich_html, rich_markdown
 
 TRACES = paper("p-1_a", title="Memory Traces")
 OTHER = paper("q2", title="Windows", abstract="Windows forget. Traces do not forget.")
@@ -270,142 +266,6 @@ def test_a_failure_says_what_to_do_keeps_the_text_and_offers_to_ask_again() -> N
     assert answer_text(shown) == "Half"
 
 
-# The panel.
-
-
-def test_the_evidence_sentence_is_marked_in_the_whole_abstract() -> None:
-    shown = source_card(TRACES, CiteTarget("p-1_a", (2,), "supported"), number=1)
-    assert "<mark>They need 22.3% less data than windows.</mark>" in shown
-    assert "Memory traces are moving averages of observations. <mark>" in shown
-
-
-def test_neighbouring_evidence_sentences_have_one_mark() -> None:
-    assert source_card(TRACES, CiteTarget("p-1_a", (1, 2), "supported")).count("<mark>") == 1
-
-
-def test_marks_and_emphasis_nest() -> None:
-    text = "One **two three** four $x$."
-    assert rich_html(text, highlights=[Span(8, 23)]) == (
-        "One <strong>tw</strong><mark><strong>o three</strong> four </mark>" + (to_mathml("x") or "") + "."
-    )
-
-
-@pytest.mark.parametrize(
-    ("url", "linked"),
-    [
-        ("https://openreview.net/forum?id=a&b=1", True),
-        ("http://openreview.net/", False),
-        ("javascript:alert(1)", False),
-        ("https://", False),
-        ('https://a/"onclick="x', False),
-        ("https://a b/", False),
-        ("//evil.example/", False),
-    ],
-)
-def test_only_https_addresses_become_links(url: str, linked: bool) -> None:
-    shown = source_card(paper(url=url), CiteTarget("p1", (), ""))
-    assert ('rel="noopener noreferrer"' in shown) is linked
-    assert "onclick=" not in re.sub(r'"[^"]*"', "", shown)
-
-
-def test_titles_authors_and_venues_are_escaped() -> None:
-    hostile = paper(title="<b>T</b>", authors=("<i>A</i>",), venue="<u>V</u>", year=2024, arxiv_id='1"><x')
-    for shown in (
-        source_card(hostile, CiteTarget("p1", (), "supported")),
-        hover_card(hostile, CiteTarget("p1", (1,), "partly")),
-        reading_panel([scored(hostile)]),
-    ):
-        assert not re.search(r"<(b|i|u|x|q)>", shown)
-
-
-def test_latex_that_smuggles_markup_is_shown_as_text() -> None:
-    shown = rich_html(r"$\text{<img src=x onerror=alert(1)>}$ $\href{javascript:alert(1)}{x}$ $\style{color:red}{y}$")
-    assert "<img" not in shown
-    assert "javascript" not in shown
-    assert "style" not in shown
-
-
-@pytest.mark.parametrize(
-    "latex", [r"\frac{a}", "x^", r"\left( x", "{" * 3000, r"\unknowncommand{x}", r"\begin{aligned} a"]
-)
-def test_broken_latex_falls_back_to_its_own_text(latex: str) -> None:
-    converted = to_mathml(latex)
-    assert converted is None or converted.startswith("<math")
-    assert html.unescape(re.sub(r"<[^>]*>", "", rich_html(f"${latex[:300]}$"))).strip("$")
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("**M**ulti-view", "<strong>M</strong>ulti-view"),
-        (r"\emph{all} \textbf{b}", "<em>all</em> <strong>b</strong>"),
-        (r"{\em non-stationary} Schr\"odinger", "<em>non-stationary</em> Schrödinger"),
-        (r"\href{https://x.example/}{here} 95\% \$5", "here 95% $5"),
-        ("2**3 * 4**5, A* and B*, snake_case_name", "2**3 * 4**5, A* and B*, snake_case_name"),
-        ("US$5, $5/$6, $20M-$30M, between $5 and $6", "US$5, $5/$6, $20M-$30M, between $5 and $6"),
-        ("``quoted'' x[0] [12]", "``quoted&#x27;&#x27; x[0] [12]"),
-    ],
-)
-def test_markup_of_abstracts_is_rendered_and_all_else_stays(text: str, shown: str) -> None:
-    assert rich_html(text) == shown
-
-
-def test_every_run_stands_where_it_says() -> None:
-    runs = parse_runs("a **b $c$** d", cuts=[Span(0, 1)])
-    assert [(run.start, run.end, run.text, run.kind) for run in runs] == [
-        (0, 1, "a", "text"),
-        (1, 2, " ", "text"),
-        (4, 6, "b ", "text"),
-        (6, 9, "c", "math"),
-        (11, 13, " d", "text"),
-    ]
-
-
-def test_invisible_characters_go_and_joiners_stay() -> None:
-    assert clean("a\u202eb\u200bc\ufe0f\U000e0041\ud800\x00\ue000 d\u200de\u0301") == "abc d\u200dé"
-
-
-def test_the_panel_counts_the_support_and_lists_what_was_read_besides() -> None:
-    given = answer(
-        "A [[1]]. B.", [("A.", (1,), "supported"), ("B.", (), "unsupported")], citations=(cited(TRACES, 1, 1),)
-    )
-    shown = sources_panel(given)
-    assert "1 of 2 sentences supported by the cited abstract, <strong>1 unsupported</strong>." in shown
-    assert "Also read (1), not cited" in shown
-
-
-def test_the_status_line_says_what_happened() -> None:
-    text = html.unescape(re.sub(r"<[^>]*>", "|", status_line(answer("A.", [], removed_markers=2))))
-    assert text.startswith(
-        "|Answer ready.||Searched “q” · 2 abstracts read · 2 cited · m · 1.5 s · 120 tokens · "
-        "2 invented citations removed|"
-    )
-
-
-def test_escaped_markdown_is_the_text_again_once_decoded() -> None:
-    text = 'a*b_c`[d](e)!<f>&amp;\\g#h|i~j"k https://l @m'
-    assert html.unescape(escape_markdown(text)) == text
-
-
-def test_a_failed_answer_shows_what_it_cited_and_what_was_found_and_calls_neither_evidence() -> None:
-    given = answer("Half [[1]]", [("Half", (1,), "supported")], outcome="failed", problem="Cut.", fix="Wait.")
-    shown = sources_panel(given)
-    assert "no answer was finished" in shown
-    assert "Not evidence" not in shown
-    assert given.citations[0].paper.title in shown
-    refused = sources_panel(replace(given, outcome="not_in_corpus", citations=()))
-    assert "Not evidence" in refused
-
-
 def test_what_the_nearest_abstract_does_not_say_stands_in_the_answer() -> None:
     given = answer("", [], outcome="not_in_corpus", citations=(), notes=("It does not mention “accuracy”.",))
     assert "answers the question. It does not mention “accuracy”." in message_markdown(given)
-
-
-def test_the_page_says_who_writes_and_why() -> None:
-    assert "CITEWISE_BASE_URL" in model_hint("extractive", "no model endpoint is configured.")
-    assert "no model endpoint is configured." in model_hint("extractive", "no model endpoint is configured.")
-    said = model_hint("local", "--writer says so. <b>tiny</b> is weak: trust nothing.")
-    assert said.startswith("Answers are written by a model")
-    assert "&lt;b&gt;tiny" in said
-    assert "CITEWISE_BASE_URL" not in said
