@@ -1,5 +1,8 @@
 """`citewise chat`: the page."""
 
+import ctypes
+import os
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,6 +55,7 @@ def chat(
     from rag.wiring.observing import start_observing
     from ui.server import serve
 
+    _share_heaps()
     settings = with_model(load_settings(home=home, corpus=corpus, writer=writer, context=context), model)
     login = _login(auth or (settings.auth.get_secret_value() if settings.auth else None))
     metrics = start_observing(settings)
@@ -75,6 +79,19 @@ def chat(
         evals=settings,
         choices=_choices(settings, writer=assistant.writer_name),
     )
+
+
+_M_ARENA_MAX = -8
+"""Of glibc's `mallopt`, what MALLOC_ARENA_MAX is in the environment."""
+
+
+def _share_heaps() -> None:
+    """Lets all threads share two heaps of glibc's: with eight a processor, what is freed in one stays there, so that
+    memory grows while nothing is kept."""
+    if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none, and one heap
+        if mallopt is not None:
+            mallopt(_M_ARENA_MAX, 2)
 
 
 def _choices(settings: "Settings", *, writer: str) -> "Choices":
