@@ -19,7 +19,8 @@ _GENERAL = (
     " do use used happen improve improvement performance good best better new novel novelty important interesting find"
     " found say claim prove achieve train test tested thing anything something more detail details mean know learn"
     " question answer topic about goal aim purpose compare work advantage assumption application apply future give"
-    " solve reach score number write wrote written author publish published link read report reported"
+    " solve reach score accuracy runtime metric hyperparameter architecture number write wrote written author publish"
+    " published link read report reported"
 )
 """Words that a question about any paper may have: they do not tell which one."""
 _POINTS = re.compile(r"\b(?:what|how|why|who|where|when)\b.*\b(?:it|its|this|that|they|them|their)\b", re.IGNORECASE)

@@ -63,6 +63,8 @@ _RELATION = re.compile(
     r"|relevant to|an?|the|any|something|things|anything)(?=\s|$)\s*)+",
     re.IGNORECASE,
 )
+_THERE = re.compile(r"(?:^|\s)(?:(?:which|how many) papers )?(?:are|is) there\s*$", re.IGNORECASE)
+"""What may end a question for papers: "papers on privacy are there", or a Chinese one word by word."""
 _LACKING = re.compile(r"^(?:no|without(?: any)?) ([a-z]+)$", re.IGNORECASE)
 """A subject that is the lack of something: abstracts write "training-free"."""
 _JOINED = re.compile(r",?\s+\b(?:and/)?or\b\s+|,\s+", re.IGNORECASE)
@@ -134,7 +136,7 @@ def _read_items(text: str, names: tuple[str, ...]) -> Many | None:
 def _subject(text: str) -> str:
     """What is left without the words that ask for papers; all of it where these do not come first."""
     asking = _ASKS_FOR_PAPERS.match(text)
-    rest = f" {text[asking.end() :] if asking else text} ".replace("?", " ")
+    rest = _THERE.sub("", f" {text[asking.end() :] if asking else text} ".replace("?", " "))
     subject = _LACKING.sub(r"\1-free", _RELATION.sub("", rest).strip(" ,.?!"))
     return subject if analyze(subject) else ""
 

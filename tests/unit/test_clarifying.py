@@ -31,7 +31,13 @@ def sources(*titles: str, scores: tuple[float, ...] = ()) -> list[Source]:
 
 @pytest.mark.parametrize(
     "text",
-    ["What is the main result?", "How does the method work?", "What are the limitations?", "Summarise the paper."],
+    [
+        "What is the main result?",
+        "How does the method work?",
+        "What are the limitations?",
+        "What is the accuracy?",
+        "Summarise the paper.",
+    ],
 )
 def test_words_that_any_paper_may_have_say_too_little(text: str) -> None:
     assert is_general(text)

@@ -36,6 +36,24 @@ def test_a_count_is_asked_for(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "form", "subject"),
+    [
+        ("How many papers about diffusion models are there?", "count", "diffusion models"),
+        ("How many papers are there?", "count", ""),
+        ("Wie viele Artikel handeln von Präferenzen?", "count", "preferences"),
+        ("Wie viele Publikationen über Diffusionsmodelle gibt es?", "count", "diffusion models"),
+        ("Gibt es Studien über Datenschutz?", "list", "privacy"),
+        ("有哪些论文关于隐私?", "list", "privacy"),
+        ("关于隐私的论文有哪些?", "list", "privacy"),
+        ("关于强化学习的论文有多少篇?", "count", "reinforcement learning"),
+        ("有没有论文研究隐私?", "list", "privacy"),
+    ],
+)
+def test_whether_there_are_papers_may_be_asked_in_any_of_the_languages(text: str, form: str, subject: str) -> None:
+    assert read_question(text).many[:2] == (form, subject)
+
+
+@pytest.mark.parametrize(
     ("text", "items", "subject"),
     [
         ("List every benchmark", "evaluation", ""),
