@@ -15,6 +15,9 @@ _MARGIN = 0.3
 """How much more of a clause another abstract must say than the one that has its name."""
 _SAID = 0.5
 _LIST_REACH = 3
+_LIST_LINKS = frozenset({"and", "or", "with", "to", "vs", "versus"})
+_EARLIER = frozenset({"previous", "prior", "existing", "earlier", "conventional", "traditional", "current"})
+"""Words by which abstracts open a sentence on the work of others."""
 _COUNT_REACH, _SUBJECT_REACH = 5, 2
 _COMPARING = frozenset({"than", "compared", "versus", "vs"})
 _NEARLY_ALL, _MISSPELT = 0.7, 0.7
@@ -40,7 +43,7 @@ def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceVie
             continue
         subject = telling[0]
         others = [index for index in telling if owners[index] != owners[subject]]
-        if len(others) > 1 or any(index <= subject + _LIST_REACH for index in others):
+        if len(others) > 1 or any(_is_listed(claim, subject, index) for index in others):
             continue
         if any(_is_figure(t) and _holders(coverages, i) == owners[subject] for i, t in enumerate(claim.units)):
             continue  # its number is the named one's alone
@@ -50,14 +53,26 @@ def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceVie
             yield Finding("mixed", f"the cited abstract with {claim.units[subject].surface} says something else of it")
 
 
+def _is_listed(claim: SentenceView, first: int, second: int) -> bool:
+    """Whether two units, by their places, stand next to each other or are near and joined by an "and"."""
+    places = [place for place, token in enumerate(claim.tokens) if token.is_unit]
+    between = {token.lower for token in claim.tokens[places[first] + 1 : places[second]]}
+    return second == first + 1 or (second <= first + _LIST_REACH and bool(between & _LIST_LINKS))
+
+
 def find_other_subject(coverage: Coverage) -> Iterator[Finding]:
-    """ "A is a task that ..." where the evidence has "B is a task that ...", and speaks of A elsewhere."""
+    """ "A is a task that ..." where the evidence has "B is a task that ..." or "Previous works are ...", not of A."""
     units = coverage.claim.units
     if not coverage.window or not units or not units[0].is_name or coverage.found[0] < _SAID:
         return
     best = coverage.sentences[coverage.window[0]]
+    if match(units[0], best) >= _SAID or _rest(coverage, window=coverage.window[:1]) < _NEARLY_ALL:
+        return
+    earlier = [token for token in best.tokens[:_SUBJECT_REACH] if token.lower in _EARLIER]
+    if earlier and not coverage.claim.words & _EARLIER:
+        yield Finding("subject", f"the cited abstract says it of {earlier[0].lower} work")
     others = [token for token in best.units[:_SUBJECT_REACH] if token.is_name]
-    if match(units[0], best) >= _SAID or not others or _rest(coverage, window=coverage.window[:1]) < _NEARLY_ALL:
+    if not others:
         return
     other = others[0].surface
     alike = SequenceMatcher(None, units[0].lower, other.lower()).ratio() >= _MISSPELT

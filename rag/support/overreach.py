@@ -1,6 +1,7 @@
-"""Where a sentence goes further than its evidence: only, every, usually, both, the impact of something else."""
+"""Where a sentence goes further than its evidence: only, usually, both, "like that", the impact of something else."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from rag.support.contradictions import Finding
 from rag.support.coverage import Coverage, match
@@ -21,6 +22,8 @@ _BOUNDED = (
 )
 """Words that say how far a sentence goes, and those of its best evidence that go as far."""
 _RELATIONS = frozenset({"impact", "impacts", "effect", "effects", "influence", "role", "roles"})
+_LIKENESS = frozenset({"like", "unlike", "similar", "same"})
+_POINTERS = frozenset({"that", "this", "those", "these", "it", "them", "way", "manner"})
 _LINKS = frozenset({"of", "and", "or", "the", "a", "an", "its", "their", "our", "both", "such"})
 _MOST_OBJECTS, _PAIR_REACH = 5, 5
 
@@ -29,6 +32,7 @@ def find_overreach(coverage: Coverage, *, cited: int) -> Iterator[Finding]:
     """What a claim adds to its evidence of `cited` abstracts that words alone do not show."""
     yield from _unbounded(coverage)
     yield from _unnamed_two(coverage, cited=cited)
+    yield from _pointing_away(coverage.claim)
     yield from _other_relations(coverage)
 
 
@@ -60,6 +64,16 @@ def _behind_pairs(sentence: SentenceView) -> Iterator[SentenceView]:
     for index, token in enumerate(sentence.tokens):
         if token.lower in {"both", "two"}:
             yield view_tokens(sentence.tokens[index + 1 : index + 1 + _PAIR_REACH])
+
+
+def _pointing_away(claim: SentenceView) -> Iterator[Finding]:
+    """ "It is trained like that": what it is likened to stands in no sentence that can be checked."""
+    tokens = [token for token in claim.tokens if token.lower not in {"to", "the"}]
+    for place, (token, following) in enumerate(pairwise(tokens)):
+        ends = place + 2 == len(tokens) or not (tokens[place + 2].is_unit or tokens[place + 2].lower == "of")
+        if token.lower in _LIKENESS and following.lower in _POINTERS and ends:
+            yield Finding("relation", f"what '{token.surface} {following.surface}' points to is not in it")
+            return
 
 
 def _other_relations(coverage: Coverage) -> Iterator[Finding]:

@@ -134,6 +134,6 @@ SYNONYMS = _synonyms()
 META = frozenset(
     "paper papers author authors abstract abstracts study studies work article researchers source sources according "
     "describes described discusses mentions states stated called namely specifically additionally furthermore moreover "
-    "however thus therefore overall yes respectively particular particularly i.e e.g et al".split()
+    "however thus therefore overall yes like respectively particular particularly i.e e.g et al".split()
 )
-"""Words about the source rather than of it: they need no support."""
+"""Words about the source rather than of it, and those that only join: they need no support."""

@@ -14,6 +14,14 @@ EVENTS = (
     "propose EvFocus, a training free network that reconstructs sharp images. Experiments on both simulated and real "
     "datasets show its robustness for certain blur sizes."
 )
+VERIFYING = (
+    "Previous works tackle this by employing extensive reinforcement learning or relying on large external verifiers. "
+    "We propose ReVISE, a framework that enables LLMs to self-correct their outputs."
+)
+ALIGNING = (
+    "On the PKU-SafeRLHF dataset with the primary objective of maximizing helpfulness, SITAlign outperforms decoding "
+    "strategies while adhering to the threshold on harmlessness."
+)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +50,13 @@ EVENTS = (
         (EVENTS, "EvFocus was trained to reconstruct sharp images.", "unsupported",
          "the cited abstract says 'training-free'"),
         (EVENTS, "EvFocus reconstructs sharp images without training.", "supported", "words"),
+        (EVENTS, "EvFocus is trained like that too.", "unsupported", "the cited abstract says 'training-free'"),
+        (EVENTS, "EvFocus reconstructs sharp images like that.", "partly", "what 'like that' points to"),
+        (EVENTS, "EvFocus reconstructs sharp images like those of real datasets.", "supported", "words"),
+        (VERIFYING, "ReVISE relies on large external verifiers.", "unsupported",
+         "the cited abstract says it of previous work"),
+        (VERIFYING, "Previous works rely on large external verifiers.", "supported", "words"),
+        (VERIFYING, "ReVISE enables LLMs to correct their outputs.", "supported", "words"),
         (EVENTS, "Both reconstruct sharp images.", "partly", "it speaks of two, and the cited abstract of one"),
         (EVENTS, "Both datasets show its robustness.", "supported", "words"),
     ],
@@ -124,3 +139,18 @@ def test_one_right_figure_is_enough_not_to_be_all_wrong() -> None:
 def test_a_number_is_compared_with_what_its_own_sentence_compares_it_with(sentence: str, support: str) -> None:
     abstract = "The model reaches a ratio of 0.49 (vs. 0.54 for FLAC). Unlike transfer learning, it is lower in cost."
     assert check_support(sentence, abstracts=[abstract]).support == support
+
+
+@pytest.mark.parametrize(
+    ("sentence", "support"),
+    [
+        ("ReVISE outperforms strategies on the PKU-SafeRLHF dataset while adhering to the threshold on harmlessness.",
+         "unsupported"),
+        ("SITAlign outperforms strategies on the PKU-SafeRLHF dataset while adhering to the threshold on harmlessness.",
+         "supported"),
+    ],
+)  # fmt: skip
+def test_what_one_abstract_says_of_its_data_set_is_not_said_of_the_method_of_another(
+    sentence: str, support: str
+) -> None:
+    assert check_support(sentence, abstracts=[VERIFYING, ALIGNING]).support == support
