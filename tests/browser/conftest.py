@@ -17,7 +17,9 @@ from tests.browser.pages import CHROMIUM, Reader, chromium, reading, served
 class OpenPage(Protocol):
     """Opens the page in a window of `size`."""
 
-    def __call__(self, *, size: tuple[int, int] = ..., dark: bool = ...) -> AbstractContextManager[Reader]: ...
+    def __call__(
+        self, *, size: tuple[int, int] = ..., dark: bool = ..., still: bool = ...
+    ) -> AbstractContextManager[Reader]: ...
 
 
 @pytest.fixture(scope="session")

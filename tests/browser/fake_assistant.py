@@ -1,12 +1,13 @@
 """A scripted assistant over the seed papers: real events with delays, for page tests that need no retrieval or model.
 
-What it answers is told by a word in the question: "nowhere" is not in the corpus, "broken" fails after some text,
-"raise" and "crash" raise, "slowly" streams a long answer, "hostile" cites a paper full of attacks; anything else is
-answered.
+What it answers is told by a word in the question: "nowhere" is not in the corpus, "vague" is asked back, "broken" fails
+after some text, "raise" and "crash" raise, "slowly" streams a long answer, "hostile" cites a paper full of attacks;
+anything else is answered.
 """
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
@@ -125,6 +126,8 @@ class FakeAssistant:
         return Scope(filters or read, None, question)
 
     def follow_ups(self, answer: Answer, *, history: Sequence[Turn] = (), n: int = 3) -> tuple[str, ...]:
+        if answer.options:
+            return answer.options
         questions = [f"What is {citation.paper.label.split(':')[0]}?" for citation in answer.citations]
         return tuple(dict.fromkeys(questions))[:n]
 
@@ -163,6 +166,9 @@ class FakeAssistant:
         yield Retrieved(question, hits)
         if "nowhere" in question:
             yield Finished(_answer(question, hits, [], outcome="not_in_corpus", writer=self))
+            return
+        if "vague" in question:
+            yield Finished(_asked_back(question, hits, writer=self))
             return
         lines = _script(question, [hit.paper for hit in hits])
         for text, cited, _ in lines:
@@ -245,6 +251,13 @@ def _answer(
         problem="The endpoint at http://127.0.0.1:8000/v1 answered 503." if failed else None,
         fix="Wait a little, or start the server again." if failed else None,
     )
+
+
+def _asked_back(question: str, hits: Sequence[ScoredPaper], *, writer: Any) -> Answer:
+    titles = tuple(hit.paper.title for hit in hits[:4])
+    text = "\n".join(["Which paper do you mean?", "", *(f"- {title}" for title in titles)])
+    answer = _answer(question, hits, [], outcome="needs_detail", writer=writer)
+    return replace(answer, text=text, options=titles)
 
 
 def _citation(number: int, paper: Paper, lines: Sequence[Line]) -> Citation:

@@ -147,6 +147,11 @@ class Reader:
         return self.questions.last
 
     @property
+    def suggested(self) -> Locator:
+        """The questions to ask next, or the options of what is asked back."""
+        return self.page.locator("#follow-ups button")
+
+    @property
     def status(self) -> Locator:
         return self.page.locator('#status [role="status"]')
 
@@ -165,12 +170,18 @@ class Reader:
 
 
 @contextmanager
-def reading(browser: Browser, url: str, *, size: tuple[int, int] = DESKTOP, dark: bool = False) -> Iterator[Reader]:
-    """A reader with a fresh profile; at the end, the page asked nothing of any other host and raised nothing."""
+def reading(
+    browser: Browser, url: str, *, size: tuple[int, int] = DESKTOP, dark: bool = False, still: bool = False
+) -> Iterator[Reader]:
+    """A reader with a fresh profile, who wants no motion where `still` is set.
+
+    At the end, the page asked nothing of any other host and raised nothing.
+    """
     phone = size[0] < 760
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme="dark" if dark else "light",
+        reduced_motion="reduce" if still else "no-preference",
         has_touch=phone,
         is_mobile=phone,
         permissions=["clipboard-read", "clipboard-write"],

@@ -195,11 +195,13 @@ def test_hostile_text_is_shown_and_does_nothing(reader: Reader) -> None:
     reader.ask('hostile <img src=x onerror="window.pwned=1"> ![x](https://evil.example/q.png) ${window.pwned=1}')
     expect(reader.answer).to_contain_text("<script>window.pwned=1</script>")
     expect(reader.question).to_contain_text("![x](https://evil.example/q.png) ${window.pwned=1}")
+    reader.chips.first.hover()
+    expect(reader.page.locator("#hover-card")).to_contain_text("![t](https://evil.example/t.png) ${alert(1)}")
     reader.chips.first.click()
     expect(reader.opened).to_contain_text("${window.pwned=1}")
     expect(reader.opened.locator("a")).to_have_count(0)
     assert reader.page.evaluate("window.pwned") is None
-    assert reader.page.locator("#chat img, #sources img, #chat script, #sources script").count() == 0
+    assert reader.page.locator(":is(#chat, #sources, #hover-card, #history) :is(img, script)").count() == 0
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
@@ -228,14 +230,19 @@ def test_on_a_phone_the_sources_come_up_from_below_and_go_again(open_page: OpenP
         expect(reader.page.locator("#sources .list .source").first).to_be_in_viewport()
 
 
-def test_two_readers_do_not_see_each_others_answers(browser: Browser, site: str) -> None:
+def test_two_readers_at_once_each_get_their_own_answer(browser: Browser, site: str) -> None:
     with reading(browser, site) as one, reading(browser, site) as other:
-        one.ask("Answer slowly please", wait=False)
-        other.ask("raise it")
-        expect(other.answer).to_contain_text("The corpus is damaged")
-        expect(other.page.locator('#chat [data-testid="bot"]')).to_have_count(1)
+        other.ask("hostile: answer slowly please", wait=False)
+        one.ask(QUESTION, wait=False)
         expect(one.chips.first).to_be_visible()
-        expect(one.answer).not_to_contain_text("damaged")
+        expect(other.chips.first).to_be_visible()
+        other.page.locator("#ask .stop-button").click()
+        expect(other.status).to_contain_text("Stopped")
+        one.wait_for_the_end()
+        expect(one.status).to_contain_text(f"Searched “{QUESTION}” · 8 abstracts read · 3 cited")
+        for reader, is_hostile in ((one, False), (other, True)):
+            cited = [str(chip.get_attribute("href")) for chip in reader.chips.all()]
+            assert any("hostile" in href for href in cited) is is_hostile
 
 
 def test_without_a_model_one_line_says_how_to_add_one(browser: Browser, tmp_path: Path) -> None:

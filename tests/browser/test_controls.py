@@ -42,13 +42,13 @@ def test_a_filter_that_words_set_is_shown_and_can_be_taken_back(reader: Reader) 
 
 def test_a_suggestion_asks_and_gives_way_to_the_next(reader: Reader) -> None:
     reader.ask(QUESTION)
-    suggestion = reader.page.locator("#follow-ups button").first
+    suggestion = reader.suggested.first
     asked = suggestion.inner_text()
     suggestion.click()
     expect(reader.questions).to_have_count(2)
     expect(reader.question).to_have_text(asked)
     reader.wait_for_the_end()
-    expect(reader.page.locator("#follow-ups button")).to_have_count(3)
+    expect(reader.suggested).to_have_count(3)
     expect(reader.page.locator("#ask textarea")).to_be_focused()
 
 
@@ -83,9 +83,42 @@ def test_a_question_mark_shows_the_shortcuts_and_escape_gives_the_focus_back(rea
     expect(dialog).to_be_hidden()
 
 
-def test_the_finished_answer_is_announced(reader: Reader) -> None:
-    reader.ask(QUESTION)
-    expect(reader.status).to_have_text(re.compile("^Answer ready.Searched"))
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (QUESTION, "Answer ready."),
+        ("Is it nowhere?", "No answer in these abstracts."),
+        ("Is it vague?", "Asked back."),
+        ("Is it broken?", "No answer."),
+    ],
+)
+def test_the_end_of_an_answer_is_announced(reader: Reader, question: str, told: str) -> None:
+    expect(reader.status).to_have_attribute("role", "status")
+    reader.ask(question, wait=False)
+    reader.wait_for_the_end()
+    expect(reader.status).to_have_text(re.compile(f"^{re.escape(told)}"))
+
+
+def test_the_options_of_what_is_asked_back_outlive_a_reload(reader: Reader) -> None:
+    reader.ask("Is it vague?")
+    expect(reader.page.locator("#sources .list h2")).to_have_text("Papers that fit")
+    expect(reader.suggested).to_have_count(4)
+    reader.again()
+    expect(reader.suggested).to_have_count(4)
+    reader.suggested.first.click()
+    reader.wait_for_the_end()
+    expect(reader.questions).to_have_count(2)
+    expect(reader.chips).to_have_count(4)
+
+
+@pytest.mark.parametrize("still", [False, True])
+def test_nothing_moves_for_who_wants_no_motion(open_page: OpenPage, still: bool) -> None:
+    with open_page(still=still) as reader:
+        reader.toggle("settings")
+        moving = reader.page.evaluate(
+            "document.getAnimations().filter((each) => each.effect.getComputedTiming().duration > 1).length"
+        )
+        assert bool(moving) is not still
 
 
 def test_on_a_phone_the_drawers_fit_and_all_can_be_reached(open_page: OpenPage) -> None:

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Locator, expect
 from rag.assistant import Assistant
 from rag.domain import Paper
 from tests.browser.fake_assistant import HOSTILE
-from tests.browser.pages import DESKTOP, PHONE, WIDE, Reader, reading, served
-from tests.browser.test_access import faults
+from tests.browser.looks import in_every_look, inspecting
+from tests.browser.pages import Reader, reading, served
 from tests.builders import paper
 
 pytestmark = pytest.mark.browser
@@ -23,6 +23,16 @@ RECORD = {
     "title": "Zetafold: Folding Quantum Maps",
     "abstract": "Zetafold folds quantum maps in 17 steps. It needs no supervision at all.",
 }
+BIBTEX = r"""
+@article{kappa1,
+  title = {{Kappalens}: Steady Mirrors},
+  author = {M{\"u}ller, Zo{\"e} and It{\=o}, Kenji},
+  journal = {Journal of Mirrors},
+  year = 2024,
+  abstract = {Mirrors drift at night. {Kappalens} lowers the drift of telescopes by 42\% with a spring.}
+}
+@article{kappa2, title = {No Abstract Here}, year = 2024}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +164,23 @@ def test_a_pasted_record_is_answered_from_at_once_and_removal_is_undone(reader: 
     expect(page.locator("#header")).to_contain_text("61 abstracts")
 
 
+def test_pasted_bibtex_is_added_and_answered_from(reader: Reader) -> None:
+    page = reader.page
+    page.get_by_role("button", name="Add papers").click()
+    page.locator("#pasted textarea").fill(BIBTEX)
+    page.locator("#add-pasted").click()
+    report = page.locator("#corpus-report")
+    expect(report).to_contain_text("1 paper added", timeout=60_000)
+    expect(report).to_contain_text("kappa2")
+    page.get_by_role("tab", name="Ask").click()
+    reader.ask("By what does Kappalens lower the drift of telescopes?")
+    expect(reader.answer).to_contain_text("lowers the drift of telescopes by 42%")
+    reader.chips.last.click()
+    expect(reader.opened.locator("h2")).to_have_text("Kappalens: Steady Mirrors")
+    expect(reader.opened.locator(".meta")).to_contain_text("Zoë Müller, Kenji Itō · Journal of Mirrors 2024")
+    expect(reader.opened.locator("mark")).to_contain_text("lowers the drift of telescopes by 42%")
+
+
 def test_uploaded_text_is_added_and_a_wrong_file_named(reader: Reader, tmp_path: Path) -> None:
     page = reader.page
     page.get_by_role("button", name="Add papers").click()
@@ -183,21 +210,16 @@ def test_a_hostile_record_is_shown_as_text(reader: Reader) -> None:
     assert page.locator("#corpus-tab img, #corpus-tab script, #scope-chip img").count() == 0
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("size", [DESKTOP, WIDE, PHONE])
+@in_every_look
 def test_axe_finds_nothing(browser: Browser, site: str, size: tuple[int, int], dark: bool) -> None:
-    with reading(browser, site, size=size, dark=dark) as reader:
+    with reading(browser, site, size=size, dark=dark) as reader, inspecting(reader.page) as look:
         at_corpus(reader)
-        found = {"list": faults(reader)}
+        look("list")
         reader.page.get_by_role("button", name="Add papers").click()
         reader.page.locator("#pasted textarea").wait_for()
-        reader.page.wait_for_timeout(300)
-        found["adding"] = faults(reader)
+        look("adding")
         reader.page.locator("#add-pasted").click()
         expect(reader.page.locator("#corpus-report").get_by_role("alert")).to_contain_text("Nothing was pasted")
         links(reader).nth(1).click()
         expect(opened(reader)).to_be_focused()
-        reader.page.wait_for_timeout(300)
-        found["paper"] = faults(reader)
-        assert not {state: listed for state, listed in found.items() if listed}
-        assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        look("paper")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.looks import faults
 from tests.browser.pages import DESKTOP, PHONE
-from tests.browser.test_access import AXE
 from tests.contract.test_cli import run
 
 pytestmark = pytest.mark.browser
@@ -55,7 +55,6 @@ def test_the_report_opens_from_disk(browser: Browser, pages: Path, size: tuple[i
     with opened(browser, pages / "report.html", size=size) as page:
         expect(page.locator("figure svg")).to_have_count(3)
         expect(page.get_by_role("row", name="vital facts", exact=False).first).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         page.locator("details.case > summary").first.click()
         expect(page.locator("details.case").first.locator(".answer")).to_be_visible()
         page.locator("details.case").first.locator("details summary", has_text="[1]").click()
@@ -75,11 +74,4 @@ def test_the_comparison_opens_from_disk(browser: Browser, pages: Path, size: tup
         flips = page.get_by_role("region", name="Cases that changed")
         expect(flips.get_by_role("row").nth(1)).to_contain_text("worse")
         expect(page.get_by_role("region", name="Where it hurt and helped")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert faults(page) == []
-
-
-def faults(page: Page) -> list[str]:
-    """What axe-core finds: rule and the first node."""
-    found = page.evaluate(f"{AXE}; axe.run(document, {{resultTypes: ['violations']}})")
-    return [f"{fault['id']}: {fault['nodes'][0]['html'][:200]}" for fault in found["violations"]]

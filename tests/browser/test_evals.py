@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.pages import DESKTOP, PHONE
-from tests.browser.test_access import faults
+from tests.browser.looks import in_every_look, inspecting
 
 pytestmark = pytest.mark.browser
 ENDED = re.compile(r"\d+ of \d+ answered and scored")
@@ -52,11 +51,16 @@ def test_a_run_is_stopped_and_keeps_what_was_answered(open_page: OpenPage) -> No
         assert 0 < answered < planned
 
 
-@pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (PHONE, True)])
+@in_every_look
 def test_axe_finds_nothing(open_page: OpenPage, size: tuple[int, int], dark: bool) -> None:
-    with open_page(size=size, dark=dark) as reader:
-        start_run(reader.page, limit=1)
+    with open_page(size=size, dark=dark) as reader, inspecting(reader.page) as look:
+        start_run(reader.page, limit=2)
+        expect(reader.page.locator("#evals-progress")).to_contain_text(ENDED, timeout=SECONDS)
         expect(reader.page.locator("#evals-figures table").first).to_be_visible(timeout=SECONDS)
         expect(reader.page.locator("#evals-cases details.case").first).to_be_visible()
-        expect(reader.page.locator("#evals-progress")).to_contain_text(ENDED, timeout=SECONDS)
-        assert faults(reader) == []
+        look("run")
+        reader.page.locator("#evals-cases details.case > summary").first.click()
+        look("case")
+        reader.page.get_by_label("Run", exact=True).click()
+        expect(reader.page.get_by_role("option").first).to_be_visible()
+        look("list of runs")

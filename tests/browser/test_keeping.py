@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+import rispy
+from bibtexparser import parse_string
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import OpenPage
@@ -40,7 +42,7 @@ def test_a_reload_and_a_restart_of_the_server_keep_the_conversation(browser: Bro
         reader.ask("And answer once more?")
         reader.again()
         expect(reader.questions).to_have_count(2)
-        expect(reader.page.locator("#follow-ups button")).to_have_count(3)
+        expect(reader.suggested).to_have_count(3)
 
 
 def test_conversations_are_found_renamed_deleted_and_brought_back(reader: Reader) -> None:
@@ -112,31 +114,48 @@ def exported(reader: Reader, form: str, part: str) -> tuple[str, str]:
     return waiting.value.suggested_filename, Path(path).read_text("utf-8")
 
 
-def test_exported_files_open_and_hold_the_citations(reader: Reader, browser: Browser, tmp_path: Path) -> None:
+def test_an_exported_page_opens_without_the_network_and_its_citations_lead_to_their_evidence(
+    reader: Reader, browser: Browser, tmp_path: Path
+) -> None:
     reader.ask(QUESTION)
     reader.ask('hostile <img src=x onerror="window.pwned=1">')
-    name, page = exported(reader, "html", "conversation")
+    name, text = exported(reader, "html", "conversation")
     assert name == "what-are-memory-traces.html"
     file = tmp_path / "export.html"
-    file.write_text(page, "utf-8")
-    context = browser.new_context(java_script_enabled=True)
-    opened = context.new_page()
+    file.write_text(text, "utf-8")
+    page = browser.new_context().new_page()
     asked: list[str] = []
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.goto(file.as_uri())
-    expect(opened.locator("article")).to_have_count(2)
-    expect(opened.locator("article").first.locator("sup a")).to_have_count(4)
-    expect(opened.locator("article").first.locator("ol li")).to_have_count(3)
-    expect(opened.locator("article").first.locator("span.unsupported")).to_have_count(1)
-    expect(opened.locator("body")).to_contain_text('hostile <img src=x onerror="window.pwned=1">')
-    assert opened.evaluate("window.pwned") is None
-    assert asked == [file.as_uri()]
-    context.close()
-    assert exported(reader, "md", "conversation")[1].count("[^1-1]") == 3
-    assert exported(reader, "bib", "conversation")[1].count("@inproceedings{") >= 3
-    assert exported(reader, "ris", "conversation")[1].count("TY  - CONF") >= 3
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    expect(page.locator("article")).to_have_count(2)
+    first = page.locator("article").first
+    expect(first.locator("sup a")).to_have_count(4)
+    expect(first.locator("ol li")).to_have_count(3)
+    expect(first.locator("span.unsupported")).to_have_count(1)
+    first.locator("sup a").nth(3).click()
+    expect(page.locator("li:target")).to_contain_text("EvFocus")
+    expect(page.locator("li:target blockquote")).to_contain_text("Event cameras are innovative sensors")
+    expect(page.locator("body")).to_contain_text('hostile <img src=x onerror="window.pwned=1">')
+    assert page.evaluate("window.pwned") is None
+    assert {url.partition("#")[0] for url in asked} == {file.as_uri()}
+    page.context.close()
+
+
+def test_exported_files_hold_the_cited_papers(reader: Reader) -> None:
+    reader.ask(QUESTION)
+    titles = reader.page.locator("#sources .list .source h3").all_inner_texts()
+    assert len(titles) == 3
+    bibtex = parse_string(exported(reader, "bib", "conversation")[1])
+    assert [re.sub("[{}]", "", entry["title"]) for entry in bibtex.entries] == titles
+    assert [entry["title"] for entry in rispy.loads(exported(reader, "ris", "conversation")[1])] == titles
     (turn,) = json.loads(exported(reader, "json", "answer")[1])["turns"]
-    assert turn["question"].startswith("hostile")
+    assert turn["question"] == QUESTION
+    assert [citation["title"] for citation in turn["citations"]] == titles
+    assert all(citation["evidence"] for citation in turn["citations"])
+    markdown = exported(reader, "md", "conversation")[1]
+    for number, title in enumerate(titles, start=1):
+        assert markdown.count(f"[^{number}]") >= 2  # in the text, and its note
+        assert title in markdown
 
 
 def test_two_tabs_of_one_conversation_lose_no_turn(reader: Reader) -> None:

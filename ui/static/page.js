@@ -75,19 +75,22 @@
   // The hover card, where there is a pointer that hovers.
   const hover = document.createElement("div");
   hover.id = "hover-card";
+  hover.setAttribute("role", "tooltip");
   hover.hidden = true;
 
   function hideHover() {
     clearTimeout(hoverTimer);
     hover.hidden = true;
+    document.querySelector('[aria-describedby="hover-card"]')?.removeAttribute("aria-describedby");
   }
 
   async function showHover(chip) {
     const { hover: content } = await request(chip);
     if (!content || !chip.isConnected || !chip.matches(":hover, :focus-visible")) return;
     hover.innerHTML = content; // made and escaped by ui.panel
-    if (!hover.isConnected) document.body.append(hover);
+    if (!hover.isConnected) document.querySelector("main").append(hover);
     hover.hidden = false;
+    chip.setAttribute("aria-describedby", "hover-card");
     const at = chip.getBoundingClientRect();
     const width = hover.offsetWidth;
     const below = at.bottom + hover.offsetHeight + 16 < innerHeight;
