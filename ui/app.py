@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from evals.judging.labelling import user_name
 from evals.report.html import STYLE as REPORT_STYLE
 from evals.running.session import runs_folder
 from rag.assistant import Assistant
@@ -25,7 +26,7 @@ from ui.settings_drawer import Choices
 LOCAL_OWNER = "local"
 """Whose conversations are kept where the page is open to this machine alone and asks for no password."""
 _STYLES = ("style.css", "drawers.css", "corpus.css", "evals.css")
-_SCRIPTS = ("page.js", "drawers.js", "keeping.js", "corpus.js")
+_SCRIPTS = ("page.js", "drawers.js", "keeping.js", "corpus.js", "labelling.js")
 _SESSIONS = 500
 _UPLOAD_SECONDS = 3600
 """After which an uploaded file that was not read is deleted."""
@@ -37,7 +38,7 @@ class PageConfig:
 
     `auth` is a user name and a password; `adds` lets readers add papers and remove them; `mcp` serves the tools of
     `ui.mcp`. Conversations are kept in `store` as those of `owner`; without a store, each browser keeps its own. With
-    `evals`, the page shows the runs below its home and starts new ones by these settings.
+    `evals`, the page shows the runs below its home, starts new ones by these settings, and takes labels of them.
     """
 
     root_path: str | None = None
@@ -64,7 +65,8 @@ def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str
                 corpus_tab(assistant, scope_ids=asking.scope_ids, tabs=tabs, header_line=title, changeable=config.adds)
             if config.evals:
                 with gr.Tab("Evals", elem_id="evals-tab") as tab:
-                    evals_tab(config.evals, runs_folder(config.evals, None), tab)
+                    annotator = config.auth[0] if config.auth else user_name()
+                    evals_tab(config.evals, runs_folder(config.evals, None), tab, annotator=annotator)
         for name, function in public_functions(assistant)._asdict().items():
             endpoint = translated(function, into=partial(gr.Error, print_exception=False))
             gr.events.api(endpoint, api_name=name, concurrency_id="answers", concurrency_limit=ANSWERS_AT_ONCE)

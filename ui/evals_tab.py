@@ -1,4 +1,4 @@
-"""The Evals tab: runs with their figures and cases, two runs side by side, and a run started from here."""
+"""The Evals tab: runs with their figures and cases, two side by side, a run started here, sentences labelled."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +12,21 @@ from rag.settings import Settings
 from ui.components import PRIVATE, html
 from ui.evals_runner import Runner
 from ui.evals_view import CASES_ON_A_PAGE, cases_view, comparison_view, problem, run_choices, run_view
+from ui.labelling import labelling_functions
 
 _NO_RUNS = "<p>No run yet. Start one here, or by <code>citewise eval run seed</code>.</p>"
 _NO_OTHER = "none"
+_LABELS = '<button type="button" data-labels="open" hidden>Label sentences</button><div class="labelling"></div>'
+_CONNECT = """const connect = () => window.citewiseLabelling.connect(server, props.value);
+watch('value', connect);
+connect();"""
 
 
-def evals_tab(settings: Settings, runs: Path, tab: gr.Tab) -> None:
-    """Lays out the tab and wires its events. Runs are those in `runs`, and are started by `settings`."""
+def evals_tab(settings: Settings, runs: Path, tab: gr.Tab, *, annotator: str) -> None:
+    """Lays out the tab and wires its events. Runs are those in `runs`, and are started by `settings`.
+
+    Sentences are labelled by `annotator`, unless the reader gives another name.
+    """
     runner = Runner(settings, runs)
     with gr.Row(elem_id="evals-bar"):
         chosen = gr.Dropdown([], label="Run", elem_id="evals-run", scale=3)
@@ -29,6 +37,8 @@ def evals_tab(settings: Settings, runs: Path, tab: gr.Tab) -> None:
         start = gr.Button("Start a run", scale=1)
         stop = gr.Button("Stop", interactive=False, scale=1)
     progress = html("", "evals-progress", html_template='<div role="status">${value}</div>')
+    functions = labelling_functions(runs, annotator=annotator)
+    labels = html("", "evals-label", html_template=_LABELS, js_on_load=_CONNECT, server_functions=functions)
     figures = html(_NO_RUNS, "evals-figures")
     first = gr.State(0)
     with gr.Row(elem_id="evals-pages", visible=False) as pages:
@@ -76,6 +86,7 @@ def evals_tab(settings: Settings, runs: Path, tab: gr.Tab) -> None:
 
     paged = [cases, first, pages, previous, following]
     tab.select(choices, [chosen, other], [chosen, other], **PRIVATE)
+    chosen.change(lambda name: name or "", chosen, labels, **PRIVATE)
     gr.on([chosen.change, other.change], show, [chosen, other], figures, **PRIVATE)
     gr.on([chosen.change, wrong.change], lambda name, only: page(name, only, 0), [chosen, wrong], paged, **PRIVATE)
     previous.click(lambda n, o, at: page(n, o, at - CASES_ON_A_PAGE), [chosen, wrong, first], paged, **PRIVATE)

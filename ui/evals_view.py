@@ -12,7 +12,7 @@ from evals.report.plots import Point, draw_runs
 from evals.results.comparison import compare
 from evals.results.loading import headline
 from evals.results.summary import cell_of
-from evals.running.folder import RunFolder, find_run, list_runs
+from evals.running.folder import RunFolder, list_runs, run_in
 from evals.scoring import metric_named
 from rag.errors import CitewiseError
 
@@ -29,7 +29,7 @@ def run_choices(runs: Path) -> list[tuple[str, str]]:
 
 def run_view(runs: Path, name: str) -> str:
     """A run's metrics, plots and refusals, and its metrics beside those of earlier runs of its suite."""
-    run = find_run(runs, name)
+    run = run_in(runs, name)
     report = _report(run.path, _stamp(run))
     plots = render_figures(draw_runs(list(_points(runs, run))))
     figures = render_figures_of(report, over_runs=f"<h2>Over the runs</h2>{plots}")
@@ -38,7 +38,7 @@ def run_view(runs: Path, name: str) -> str:
 
 def cases_view(runs: Path, name: str, *, first: int, only_wrong: bool) -> tuple[str, int, int]:
     """A page of a run's cases, the place of its first one, and how many there are."""
-    run = find_run(runs, name)
+    run = run_in(runs, name)
     report = _report(run.path, _stamp(run))
     scores = report.results.scores
     keys = [key for key in report.samples if not only_wrong or is_wrong(scores[key])]
@@ -51,7 +51,7 @@ def cases_view(runs: Path, name: str, *, first: int, only_wrong: bool) -> tuple[
 
 def comparison_view(runs: Path, before: str, after: str) -> str:
     """What changed from one run to another, and which cases flipped."""
-    reports = [_report(run.path, _stamp(run)) for run in (find_run(runs, name) for name in (before, after))]
+    reports = [_report(run.path, _stamp(run)) for run in (run_in(runs, name) for name in (before, after))]
     body = render_comparison_body(compare(reports[0].results, reports[1].results))
     return f'<section class="cw-report">{body}</section>'
 

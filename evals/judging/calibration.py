@@ -5,15 +5,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evals.judging.asking import OnProgress, Opened, Verdict, ask_judge, dollars
 from evals.judging.controls import make_controls
-from evals.judging.labels import SupportLabel, said_twice, settled
+from evals.judging.labels import Claim, SupportLabel, said_twice, settled
 from evals.running.errors import RunError
 from evals.running.log import write_whole
 from evals.statistics.agreement import Pair, confusion, kappa
 from evals.statistics.resampling import Interval
+from rag.domain import Support
 
 LABELS = ("supported", "partly", "unsupported")
 BINARY = ("supported", "not")
@@ -24,12 +25,40 @@ LEAST_CAUGHT = 0.8
 FOLDER = "judges"
 
 
+class Agreement(NamedTuple):
+    """How well verdicts agree with people's labels. `kappa` is of "supported" or not, None where it is undefined.
+
+    `table` has people's labels as rows and the verdicts as columns, in the order of LABELS; `judged` counts them all.
+    """
+
+    judged: int
+    kappa: Interval | None
+    table: tuple[tuple[int, ...], ...]
+
+
+def agreement(agreed: Sequence[tuple[Claim, Support]], verdicts: Sequence[Support | None]) -> Agreement:
+    """The agreement of verdicts, None where there is none, with labels of the same claims in the same order."""
+    pairs = [
+        Pair(label, verdict, claim.papers[0].paper_id)
+        for (claim, label), verdict in zip(agreed, verdicts, strict=True)
+        if verdict is not None
+    ]
+    binary = [pair._replace(one=_binary(pair.one), other=_binary(pair.other)) for pair in pairs]
+    return Agreement(len(pairs), kappa(binary, labels=BINARY), confusion(pairs, labels=LABELS))
+
+
+def agreement_of_people(labels: Sequence[SupportLabel]) -> Interval | None:
+    """The kappa of two people, None where no two have labelled the same."""
+    pairs = [Pair(_binary(one), _binary(other), str(n)) for n, (one, other) in enumerate(said_twice(labels))]
+    return kappa(pairs, labels=BINARY)
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How a judge did. `kappa` is of "supported" or not, None where it is undefined; `human` of two people's labels.
+    """How a judge did: `judged`, `kappa` and `table` as in Agreement; `human` is the kappa of two people.
 
-    `table` has people's labels as rows and the judge's as columns, in the order of LABELS. `caught` counts controls by
-    kind: those that the judge did not call supported, and all that it judged. `dollars` is what this calibration cost.
+    `caught` counts controls by kind: those that the judge did not call supported, and all that it judged. `dollars` is
+    what this calibration cost.
     """
 
     judge: str
@@ -64,24 +93,19 @@ def calibrate(
     controls = list(make_controls([claim for claim, label in agreed if label == "supported"]))
     claims = [claim for claim, _ in agreed] + [control.claim for control in controls]
     verdicts = ask_judge(claims, opened=opened, jobs=jobs, on_progress=on_progress)
-    pairs = [
-        Pair(label, verdict.support, claim.papers[0].paper_id)
-        for (claim, label), verdict in zip(agreed, verdicts, strict=False)
-        if verdict.support is not None
-    ]
+    found = agreement(agreed, [verdict.support for verdict in verdicts[: len(agreed)]])
     caught = {"negated": (0, 0), "number": (0, 0)}
     for control, verdict in zip(controls, verdicts[len(agreed) :], strict=True):
         if verdict.support is not None:
             hits, total = caught[control.kind]
             caught[control.kind] = (hits + (verdict.support != "supported"), total + 1)
-    people = [Pair(_binary(one), _binary(other), str(n)) for n, (one, other) in enumerate(said_twice(labels))]
     return Calibration(
         judge=opened.name,
         labels=hashlib.sha256("\n".join(each.model_dump_json() for each in labels).encode()).hexdigest(),
-        judged=len(pairs),
-        kappa=kappa([p._replace(one=_binary(p.one), other=_binary(p.other)) for p in pairs], labels=BINARY),
-        human=kappa(people, labels=BINARY),
-        table=confusion(pairs, labels=LABELS),
+        judged=found.judged,
+        kappa=found.kappa,
+        human=agreement_of_people(labels),
+        table=found.table,
         caught=caught,
         unscored=_unscored(verdicts),
         dollars=dollars(verdicts),

@@ -1,8 +1,13 @@
-"""What people say of sentences: is each supported by the abstracts that it cites? One JSON object a line."""
+"""What people say of sentences: is each supported by the abstracts that it cites? One JSON object a line.
+
+A file of labels is only appended to: what a person says last of a sentence counts, and a label of null takes back what
+they said.
+"""
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -10,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evals.running.log import Log, read_lines
 from evals.running.records import Sample
-from rag.domain import Paper, Support
+from rag.domain import Paper, Span, Support
 from rag.errors import InputError
 
 NonEmpty = Annotated[str, Field(min_length=1)]
@@ -25,14 +30,23 @@ class LabelPaper(BaseModel):
     abstract: NonEmpty
 
 
-class SupportLabel(BaseModel):
-    """One person's word on one sentence. `id` is that of the sentence with its papers."""
+class LabelLine(BaseModel):
+    """A line of a file of labels: one person's word on one sentence, or None where they take it back.
+
+    `id` is that of the sentence with its papers.
+    """
 
     model_config = ConfigDict(frozen=True)
     id: NonEmpty
     annotator: NonEmpty
     sentence: NonEmpty
     papers: Annotated[tuple[LabelPaper, ...], Field(min_length=1)]
+    label: Support | None
+
+
+class SupportLabel(LabelLine):
+    """A label that stands."""
+
     label: Support
 
 
@@ -51,39 +65,65 @@ class Claim(NamedTuple):
         return hashlib.sha256("\0".join([self.sentence, *self.key[1]]).encode()).hexdigest()[:12]
 
 
-def claims_of(samples: Iterable[Sample]) -> list[Claim]:
+class Checked(NamedTuple):
+    """A claim with what citewise's own check says of it; `evidence` has spans of each paper's abstract, best first."""
+
+    claim: Claim
+    support: Support
+    reason: str
+    evidence: tuple[tuple[Span, ...], ...]
+
+
+def checked_of(samples: Iterable[Sample]) -> list[Checked]:
     """The sentences of answers that cite something, each once with its papers, in order."""
-    found: dict[tuple[str, tuple[str, ...]], Claim] = {}
+    found: dict[tuple[str, tuple[str, ...]], Checked] = {}
     for sample in samples:
         papers = {citation.number: citation.paper for citation in sample.answer.citations}
         for sentence in sample.answer.sentences if sample.answer.outcome == "answered" else ():
-            cited = tuple(papers[number] for number in sentence.citations if number in papers)
+            spans = zip_longest(sentence.citations, sentence.evidence, fillvalue=())
+            cited = [(papers[number], of_paper) for number, of_paper in spans if number in papers]
             if cited:
-                claim = Claim(sentence.text, cited)
-                found.setdefault(claim.key, claim)
+                claim = Claim(sentence.text, tuple(paper for paper, _ in cited))
+                evidence = tuple(of_paper for _, of_paper in cited)
+                found.setdefault(claim.key, Checked(claim, sentence.support, sentence.reason, evidence))
     return list(found.values())
 
 
+def claims_of(samples: Iterable[Sample]) -> list[Claim]:
+    """The same without what the check says."""
+    return [checked.claim for checked in checked_of(samples)]
+
+
 def read_labels(path: Path) -> list[SupportLabel]:
-    """The labels of a file. Raises InputError that names the first line that is none."""
+    """The labels of a file, which has some. Raises InputError that names the first line that is none."""
     if not path.exists():
         raise InputError(f"There is no file {path}.", fix="Make labels with: citewise eval label RUN")
-    labels = []
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            labels.append(SupportLabel.model_validate_json(line))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            fix = "Write one object a line, as citewise eval label does."
-            raise InputError(f"{path}:{number} {field}: {first['msg']}.", fix=fix) from error
+    labels = labels_in(path)
     if not labels:
         raise InputError(f"{path} holds no label.", fix="Make some with: citewise eval label RUN")
     return labels
 
 
-def write_label(log: Log, claim: Claim, *, annotator: str, label: Support) -> None:
-    """Appends one person's word on a claim."""
+def labels_in(path: Path) -> list[SupportLabel]:
+    """The labels of a file that were not taken back, none where there is no file. Raises InputError as above."""
+    labels: list[SupportLabel] = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            said = LabelLine.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"]))
+            fix = "Write one object a line, as citewise eval label does."
+            raise InputError(f"{path}:{number} {field}: {first['msg']}.", fix=fix) from error
+        if said.label is None:
+            labels = [label for label in labels if (label.id, label.annotator) != (said.id, said.annotator)]
+        else:
+            labels.append(SupportLabel.model_validate(said.model_dump()))
+    return labels
+
+
+def write_label(log: Log, claim: Claim, *, annotator: str, label: Support | None) -> None:
+    """Appends one person's word on a claim, or that they take it back."""
     papers = [{"id": p.paper_id, "title": p.title, "abstract": p.abstract} for p in claim.papers]
     log.append(
         {"id": claim.claim_id, "annotator": annotator, "sentence": claim.sentence, "papers": papers, "label": label}

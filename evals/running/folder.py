@@ -197,6 +197,14 @@ def find_run(runs: Path, name: str) -> RunFolder:
     return found[0]
 
 
+def run_in(runs: Path, name: str) -> RunFolder:
+    """The run of exactly that name, for names that come from elsewhere. Raises RunError where there is none."""
+    found = next((run for run in list_runs(runs) if run.name == name), None)
+    if found is None:
+        raise RunError("There is no such run any more.", fix="Choose another.")
+    return found
+
+
 def unfinished(runs: Path, identity: Identity) -> RunFolder | None:
     """The newest run of that identity that lacks samples or scores."""
     for run in reversed(list_runs(runs)):

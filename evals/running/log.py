@@ -10,12 +10,19 @@ from evals.running.errors import RunError
 
 
 class Log:
-    """A JSONL file that is only appended to. Use as a context manager; not to be shared by threads."""
+    """A JSONL file that is only appended to. Use as a context manager; not to be shared by threads.
+
+    Raises RunError where the file cannot be opened.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        _cut_torn_end(path)
-        self._file: IO[bytes] = path.open("ab")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _cut_torn_end(path)
+            self._file: IO[bytes] = path.open("ab")
+        except OSError as error:
+            raise RunError(f"{path} cannot be written: {error.strerror}.", fix="Choose another place.") from error
 
     def __enter__(self) -> "Log":
         return self

@@ -1,22 +1,20 @@
 """`citewise eval label`: a person says of a run's sentences whether the cited abstracts support them."""
 
-import getpass
-import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag.cli.eval_screen import OutOption, RunArgument
+from rag.cli.eval_screen import OutOption, RunArgument, wide_console
 from rag.cli.screen import HomeOption, console, safe
 
 if TYPE_CHECKING:
-    from evals.judging.labels import Claim
+    from evals.judging.labelling import Labelling
+    from evals.judging.labels import Checked
     from rag.domain import Support
 
 WORDS: "dict[str, Support]" = {"s": "supported", "p": "partly", "u": "unsupported"}
-ASK = "[s]upported, [p]artly, [u]nsupported, [n]ext, [q]uit: "
+ASK = "[s]upported, [p]artly, [u]nsupported, [n]ext, [b]ack, [q]uit: "
 
 
 def label_command(
@@ -30,48 +28,61 @@ def label_command(
     home: HomeOption = None,
     out: OutOption = None,
 ) -> None:
-    """Label sentences of a run, blind to what citewise thinks of them. What you have labelled is not asked again."""
-    from evals.judging.labels import claims_of, read_labels, write_label
+    """Label sentences of a run, blind to what citewise thinks of them. What you have labelled is not asked again.
+
+    When all are labelled, it tells how citewise's own check agrees with the labels.
+    """
+    from evals.judging.labelling import open_labelling
+    from evals.report.judging import agreement_tables
     from evals.running.folder import find_run
-    from evals.running.log import Log
     from evals.running.session import runs_folder
     from rag.settings import load_settings
 
     found = find_run(runs_folder(load_settings(home=home), out), run)
-    path, name = file or found.path / "labels.jsonl", annotator or getpass.getuser()
-    labels = read_labels(path) if path.exists() and path.stat().st_size else []
-    done = {label.id for label in labels if label.annotator == name}
-    claims = [claim for claim in claims_of(found.samples().values()) if claim.claim_id not in done]
-    random.Random(seed).shuffle(claims)  # noqa: S311 - an order, no secret
-    added = 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with Log(path) as log:
-        for claim, said in _answers(claims):
-            write_label(log, claim, annotator=name, label=said)
-            added += 1
-            if added == limit:
-                break
-    console().print(f"{added} labels added, {len(claims) - added} sentences left: {path}", soft_wrap=True)
+    labelling = open_labelling(found, annotator=annotator, file=file, seed=seed)
+    _label(labelling, limit=limit)
+    told = f"{len(labelling.said)} of {len(labelling)} sentences labelled: {labelling.file}"
+    console().print(safe(told), soft_wrap=True)
+    if labelling.said and labelling.following() is None:
+        agreed, human = labelling.agreement()
+        for table in agreement_tables(agreed, human=human, by="check"):
+            wide_console().print(table)
 
 
-def _answers(claims: "list[Claim]") -> "Iterator[tuple[Claim, Support]]":
-    """What the person says of each claim, until they stop."""
-    for place, claim in enumerate(claims, start=1):
-        screen = console()
-        screen.rule(f"{place} of {len(claims)}")
-        for paper in claim.papers:
-            screen.print(safe(paper.title), style="bold")
-            screen.print(safe(paper.abstract))
-        screen.print(f"\n{safe(claim.sentence)}\n", style="reverse")
-        while True:
-            try:
-                typed = input(ASK).strip().lower()[:1]
-            except EOFError:
-                return
-            if typed == "q":
-                return
-            if typed == "n":
-                break
-            if typed in WORDS:
-                yield claim, WORDS[typed]
-                break
+def _label(labelling: "Labelling", *, limit: int | None) -> None:
+    """Asks of each sentence once, until the person stops or has given `limit` labels."""
+    before, skipped = len(labelling.said), set[str]()
+    sentence = labelling.following()
+    while sentence is not None and len(labelling.said) - before != limit:
+        _show(sentence, labelling)
+        typed = _typed()
+        if typed == "q":
+            return
+        if typed == "b":
+            sentence = labelling.take_back() or sentence
+            continue
+        if typed == "n":
+            skipped.add(sentence.claim.claim_id)
+        else:
+            labelling.say(sentence, WORDS[typed])
+        sentence = labelling.following(sentence.claim.claim_id, skipped=skipped)
+
+
+def _show(sentence: "Checked", labelling: "Labelling") -> None:
+    screen = console()
+    screen.rule(f"{len(labelling.said) + 1} of {len(labelling)}")
+    for paper in sentence.claim.papers:
+        screen.print(safe(paper.title), style="bold")
+        screen.print(safe(paper.abstract))
+    screen.print(f"\n{safe(sentence.claim.sentence)}\n", style="reverse")
+
+
+def _typed() -> str:
+    """The letter of one of the choices; "q" where nothing more is typed."""
+    typed = ""
+    while typed not in {*WORDS, "n", "b", "q"}:
+        try:
+            typed = input(ASK).strip().lower()[:1]
+        except EOFError:
+            return "q"
+    return typed

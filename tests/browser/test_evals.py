@@ -1,12 +1,16 @@
-"""The Evals tab: a run started on the page, its figures and cases, two runs side by side, and stopping."""
+"""The Evals tab: a run started on the page, its figures and cases, two runs side by side, stopping, and labelling."""
 
+import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.looks import in_every_look, inspecting
+from tests.browser.pages import Reader, reading, served
 
 pytestmark = pytest.mark.browser
 ENDED = re.compile(r"\d+ of \d+ answered and scored")
@@ -64,3 +68,85 @@ def test_axe_finds_nothing(open_page: OpenPage, size: tuple[int, int], dark: boo
         reader.page.get_by_label("Run", exact=True).click()
         expect(reader.page.get_by_role("option").first).to_be_visible()
         look("list of runs")
+
+
+@pytest.fixture
+def labelling_site(tmp_path: Path) -> Iterator[str]:
+    """A page with runs of its own, in `tmp_path`."""
+    with served("fake", home=tmp_path) as url:
+        yield url
+
+
+def open_labelling(reader: Reader) -> None:
+    reader.page.get_by_role("button", name="Label sentences").click(timeout=SECONDS)
+    expect(reader.page.locator("#evals-label .claim")).to_be_focused()
+
+
+def lines(home: Path) -> list[dict[str, str]]:
+    (file,) = home.glob("runs/*/labels.jsonl")
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_sentences_are_labelled_by_keys_and_go_on_where_one_stopped(
+    browser: Browser, labelling_site: str, tmp_path: Path
+) -> None:
+    with reading(browser, labelling_site) as reader:
+        page = reader.page
+        start_run(page, limit=4)
+        expect(page.locator("#evals-cases details.case")).to_have_count(4, timeout=SECONDS)
+        open_labelling(reader)
+        far, claim, told = (page.locator(f"#evals-label {part}") for part in ("[role=status]", ".claim", ".told"))
+        sentences = int(re.findall(r"\d+", far.inner_text())[1])
+        assert sentences >= 4
+        expect(page.locator("#evals-label .source mark").first).to_be_visible()
+        expect(page.locator("#evals-cases")).to_be_hidden()  # which shows what the check says
+        expect(page.locator("#evals-label")).not_to_contain_text("check")
+        for place, key in enumerate("123"):
+            first = claim.get_attribute("data-id")
+            page.keyboard.press(key)
+            expect(far).to_have_text(f"{place + 1} of {sentences} sentences labelled")
+            expect(claim).to_be_focused()
+            assert claim.get_attribute("data-id") != first
+        expect(told).to_contain_text("Saved: unsupported. What the check says")
+        expect(told.get_by_text("supported: verbatim")).to_be_hidden()
+        assert [line["label"] for line in lines(tmp_path)] == ["supported", "partly", "unsupported"]
+        fourth = claim.get_attribute("data-id")
+        reader.again()
+        page.get_by_role("tab", name="Evals").click()
+        open_labelling(reader)
+        expect(far).to_have_text(f"3 of {sentences} sentences labelled")
+        assert claim.get_attribute("data-id") == fourth
+        page.keyboard.press("u")
+        expect(far).to_have_text(f"2 of {sentences} sentences labelled")
+        assert claim.get_attribute("data-id") == lines(tmp_path)[2]["id"]
+        assert lines(tmp_path)[-1]["label"] is None
+        page.keyboard.press("s")
+        expect(claim).to_have_attribute("data-id", str(fourth))
+        for place in range(2, sentences):
+            page.get_by_role("button", name="Supported", exact=False).first.click()
+            expect(far).to_have_text(f"{place + 1} of {sentences} sentences labelled")
+        counts = page.get_by_role("region", name="Labels and the check").locator("tbody tr")
+        expect(counts).to_have_text([f"supported{sentences - 1}00", "partly100", "unsupported000"])
+        expect(page.get_by_role("region", name="Agreement")).to_contain_text("kappa, supported or not")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("button", name="Label sentences")).to_be_focused()
+        expect(page.locator("#evals-figures")).to_be_visible()
+
+
+@in_every_look
+def test_labelling_fits_and_axe_finds_nothing(
+    browser: Browser, labelling_site: str, size: tuple[int, int], dark: bool
+) -> None:
+    with reading(browser, labelling_site, size=size, dark=dark) as reader, inspecting(reader.page) as look:
+        page = reader.page
+        start_run(page, limit=1)
+        open_labelling(reader)
+        look("sentence")
+        assert page.evaluate("document.querySelector('#evals-tab > div').scrollWidth") <= size[0]
+        left = int(re.findall(r"\d+", page.locator("#evals-label [role=status]").inner_text())[1])
+        for done in range(left):
+            page.locator('#evals-label [data-label="partly"]').click()
+            expect(page.locator("#evals-label [role=status]")).to_contain_text(f"{done + 1} of")
+        expect(page.get_by_role("region", name="Agreement")).to_be_visible()
+        page.locator("#evals-label details summary").click()
+        look("agreement")

@@ -38,13 +38,13 @@ def test_sentences_are_labelled_in_a_terminal_once_each(asked: RunFolder, seed_h
     options = ("last", "--out", str(asked.path.parent), "--annotator", "ann")
     typed = run("eval", "label", *options, home=seed_home, stdin="x\ns\nn\np\nq\n")
     assert typed.returncode == 0, typed.stderr
-    assert "2 labels added" in typed.stdout
+    assert "2 of " in typed.stdout.splitlines()[-1]
     assert "supported," in typed.stdout
     labels = [json.loads(line) for line in (asked.path / "labels.jsonl").read_text().splitlines()]
     assert [each["label"] for each in labels] == ["supported", "partly"]
     assert len({each["id"] for each in labels}) == 2
     again = run("eval", "label", *options, "--limit", "1", home=seed_home, stdin="u\n")
-    assert "1 labels added" in again.stdout
+    assert "3 of " in again.stdout.splitlines()[-1]
     ids = [json.loads(line)["id"] for line in (asked.path / "labels.jsonl").read_text().splitlines()]
     assert len(set(ids)) == 3
 
