@@ -19,7 +19,7 @@ class Log:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _cut_torn_end(path)
+            _mend_end(path)
             self._file: IO[bytes] = path.open("ab")
         except OSError as error:
             raise RunError(f"{path} cannot be written: {error.strerror}.", fix="Choose another place.") from error
@@ -47,7 +47,8 @@ class Log:
 
 def read_lines(path: Path) -> list[bytes]:
     """The whole lines of a log, a torn one at its end left out; none where there is no file."""
-    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    *lines, last = path.read_bytes().split(b"\n") if path.exists() else [b""]
+    return [*lines, last] if _is_whole(last) else lines
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -72,10 +73,25 @@ def write_whole(path: Path, text: str) -> None:
     scratch.replace(path)
 
 
-def _cut_torn_end(path: Path) -> None:
-    """Drops what stands behind the last line break: a line that a kill cut short."""
+def _mend_end(path: Path) -> None:
+    """Drops a last line that a kill cut short; one that is whole gets the line break that it lacks."""
     if not path.exists():
         return
     with path.open("r+b") as file:
         data = file.read()
-        file.truncate(data.rfind(b"\n") + 1)
+        start = data.rfind(b"\n") + 1
+        if _is_whole(data[start:]):
+            file.write(b"\n")
+        else:
+            file.truncate(start)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether the last line of a file without a line break is all there, as where an editor wrote it.
+
+    A JSON object that was cut short cannot be read.
+    """
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

@@ -38,6 +38,15 @@ def test_a_torn_last_line_is_left_out_and_cut_off_by_the_next_writer(tmp_path: P
     assert read_log(path) == [{"n": 1}, {"n": 2}]
 
 
+def test_a_whole_last_line_without_a_line_break_is_read_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'{"n": 1}\n{"n": 2}')
+    assert read_log(path) == [{"n": 1}, {"n": 2}]
+    with Log(path) as log:
+        log.append({"n": 3})
+    assert read_log(path) == [{"n": 1}, {"n": 2}, {"n": 3}]
+
+
 def test_a_damaged_line_within_a_log_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(b'{"n": 1}\nbroken\n{"n": 3}\n')
