@@ -39,6 +39,11 @@ def absent(reader: Reader) -> None:
     reader.ask("What is nowhere in these abstracts?")
 
 
+def asked_back(reader: Reader) -> None:
+    reader.ask("Is it vague?")
+    reader.suggested.first.wait_for()
+
+
 def failed(reader: Reader) -> None:
     reader.ask("What does a broken endpoint look like?")
 
@@ -94,6 +99,14 @@ def paper(reader: Reader) -> None:
     reader.page.locator("#corpus-paper article").wait_for()
 
 
+def evals(reader: Reader) -> None:
+    page = reader.page
+    page.get_by_role("tab", name="Evals").click()
+    page.get_by_label("First cases only (0: all)").fill("5")
+    page.get_by_role("button", name="Start a run").click()
+    page.locator("#evals-cases details.case").first.wait_for(timeout=90_000)
+
+
 STATES: list[Callable[[Reader], None]] = [
     empty,
     streaming,
@@ -101,6 +114,7 @@ STATES: list[Callable[[Reader], None]] = [
     citation,
     hovered,
     absent,
+    asked_back,
     failed,
     conversation,
     limited,
@@ -111,6 +125,7 @@ STATES: list[Callable[[Reader], None]] = [
     stopped,
     corpus,
     paper,
+    evals,
 ]
 
 
