@@ -20,6 +20,7 @@ STYLE = """
   vertical-align: top; white-space: nowrap; }
 .cw-report td.n { text-align: right; font-variant-numeric: tabular-nums; }
 .cw-report .wide { overflow-x: auto; }
+.cw-report .wide:not(.prose) thead th:not(:first-child) { text-align: right; }
 .cw-report .prose td { text-align: left; white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
 .cw-report .plots { display: flex; flex-wrap: wrap; gap: 1.5rem; } .cw-report figure { margin: 0; }
 .cw-report figure svg { max-width: 100%; height: auto; }
