@@ -41,8 +41,8 @@
   window.citewiseLabelling = {
     connect(functions, name) {
       server = functions;
+      if (run !== name) close(); // the same run once more leaves the reader where they are
       run = name;
-      close();
       const button = root()?.querySelector('[data-labels="open"]');
       if (button) button.hidden = !run;
     },
