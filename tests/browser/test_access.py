@@ -4,14 +4,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.looks import in_every_look, inspecting
+from tests.browser.looks import at_every_size, inspecting
 
 pytestmark = pytest.mark.browser
 
 
-@in_every_look
-def test_axe_finds_nothing_in_any_answer(open_page: OpenPage, size: tuple[int, int], dark: bool) -> None:
-    with open_page(size=size, dark=dark) as reader, inspecting(reader.page) as look:
+@at_every_size
+def test_axe_finds_nothing_in_any_answer(open_page: OpenPage, size: tuple[int, int]) -> None:
+    with open_page(size=size) as reader, inspecting(reader.page) as look:
         look("empty")
         reader.ask("What are memory traces?")
         look("answered")
@@ -26,9 +26,9 @@ def test_axe_finds_nothing_in_any_answer(open_page: OpenPage, size: tuple[int, i
             look(state)
 
 
-@in_every_look
-def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, size: tuple[int, int], dark: bool) -> None:
-    with open_page(size=size, dark=dark) as reader, inspecting(reader.page) as look:
+@at_every_size
+def test_axe_finds_nothing_in_what_opens(open_page: OpenPage, size: tuple[int, int]) -> None:
+    with open_page(size=size) as reader, inspecting(reader.page) as look:
         reader.ask("What are memory traces?")
         for part in ("settings", "history", "filters"):
             if not reader.page.locator(f'[data-toggle="{part}"]').is_visible():

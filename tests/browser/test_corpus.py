@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, expect
 from rag.assistant import Assistant
 from rag.domain import Paper
 from tests.browser.fake_assistant import HOSTILE
-from tests.browser.looks import in_every_look, inspecting
+from tests.browser.looks import at_every_size, inspecting
 from tests.browser.pages import Reader, reading, served
 from tests.builders import paper
 
@@ -210,9 +210,9 @@ def test_a_hostile_record_is_shown_as_text(reader: Reader) -> None:
     assert page.locator("#corpus-tab img, #corpus-tab script, #scope-chip img").count() == 0
 
 
-@in_every_look
-def test_axe_finds_nothing(browser: Browser, site: str, size: tuple[int, int], dark: bool) -> None:
-    with reading(browser, site, size=size, dark=dark) as reader, inspecting(reader.page) as look:
+@at_every_size
+def test_axe_finds_nothing(browser: Browser, site: str, size: tuple[int, int]) -> None:
+    with reading(browser, site, size=size) as reader, inspecting(reader.page) as look:
         at_corpus(reader)
         look("list")
         reader.page.get_by_role("button", name="Add papers").click()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.looks import in_every_look, inspecting
+from tests.browser.looks import at_every_size, inspecting
 from tests.browser.pages import Reader, reading, served
 
 pytestmark = pytest.mark.browser
@@ -55,9 +55,9 @@ def test_a_run_is_stopped_and_keeps_what_was_answered(open_page: OpenPage) -> No
         assert 0 < answered < planned
 
 
-@in_every_look
-def test_axe_finds_nothing(open_page: OpenPage, size: tuple[int, int], dark: bool) -> None:
-    with open_page(size=size, dark=dark) as reader, inspecting(reader.page) as look:
+@at_every_size
+def test_axe_finds_nothing(open_page: OpenPage, size: tuple[int, int]) -> None:
+    with open_page(size=size) as reader, inspecting(reader.page) as look:
         start_run(reader.page, limit=2)
         expect(reader.page.locator("#evals-progress")).to_contain_text(ENDED, timeout=SECONDS)
         expect(reader.page.locator("#evals-figures table").first).to_be_visible(timeout=SECONDS)
@@ -133,11 +133,9 @@ def test_sentences_are_labelled_by_keys_and_go_on_where_one_stopped(
         expect(page.locator("#evals-figures")).to_be_visible()
 
 
-@in_every_look
-def test_labelling_fits_and_axe_finds_nothing(
-    browser: Browser, labelling_site: str, size: tuple[int, int], dark: bool
-) -> None:
-    with reading(browser, labelling_site, size=size, dark=dark) as reader, inspecting(reader.page) as look:
+@at_every_size
+def test_labelling_fits_and_axe_finds_nothing(browser: Browser, labelling_site: str, size: tuple[int, int]) -> None:
+    with reading(browser, labelling_site, size=size) as reader, inspecting(reader.page) as look:
         page = reader.page
         start_run(page, limit=1)
         open_labelling(reader)
