@@ -20,6 +20,7 @@ _ALLOWED: dict[str, Callable[[Any], bool]] = {
 }
 """The values that a client may send, in the order of the components."""
 _STORAGE_KEY, _SECRET = "citewise_settings_v1", "citewise"
+_KEEP = "(...values) => [values]"  # in the browser itself: by way of the server, a page closed at once would lose them
 _HEAD = '<h2>Settings</h2><button type="button" class="close" aria-label="Close the settings">✕</button>'
 _COSTS = {
     "writer": "Quoting costs nothing and takes a blink. A model costs one call a question, and writes.",
@@ -115,7 +116,7 @@ def settings_drawer(choices: Choices, page: gr.Blocks) -> SettingsDrawer:
     inputs: list[Any] = [writer, model, k, context, revise, private]
     kept = gr.BrowserState(None, storage_key=_STORAGE_KEY, secret=_SECRET)
     for component in inputs:
-        component.input(lambda *values: list(values), inputs, kept, **PRIVATE)
+        component.input(None, inputs, kept, js=_KEEP, **PRIVATE)
     page.load(lambda values: _restored(values, choices), kept, inputs, **PRIVATE)
     return SettingsDrawer(inputs, lambda values: read_options(values, choices=choices))
 

@@ -52,14 +52,14 @@ def test_a_suggestion_asks_and_gives_way_to_the_next(reader: Reader) -> None:
     expect(reader.page.locator("#ask textarea")).to_be_focused()
 
 
-def test_settings_are_kept_by_the_browser(reader: Reader) -> None:
+def test_settings_are_kept_by_the_browser_without_waiting_for_the_server(reader: Reader) -> None:
     reader.toggle("settings")
     expect(reader.page.locator("#settings")).to_contain_text("one call a question")
+    expect(reader.page.locator("#models option")).to_have_count(2)
+    reader.page.context.set_offline(True)
     reader.page.get_by_label("Quote the abstracts").check()
     reader.page.locator("#settings input[type=number]").fill("12")
-    reader.page.keyboard.press("Tab")
-    expect(reader.page.locator("#models option")).to_have_count(2)
-    reader.page.wait_for_timeout(500)
+    reader.page.context.set_offline(False)
     reader.again()
     reader.toggle("settings")
     expect(reader.page.get_by_label("Quote the abstracts")).to_be_checked()
