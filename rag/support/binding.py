@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import combinations
+from typing import NamedTuple
 
 from rag.support.contradictions import Finding
 from rag.support.coverage import Coverage, Idf, cover, match
@@ -10,9 +12,12 @@ from rag.support.quantities import is_count
 from rag.support.text import SentenceView, Token, view_sentence, view_tokens
 
 _CLAUSES = re.compile(r"[;:]\s|,?\s(?:while|whereas|but|although|and)\s", re.IGNORECASE)
-_MIN_UNITS = 4
+_SUBJECTS = re.compile(r"[;:]\s|,?\s(?:[Ww]hile|[Ww]hereas|[Bb]ut|[Aa]lthough)\s|,\sand\s|\sand\s(?=\w*[A-Z]\w*[A-Z])")
+_MIN_UNITS, _LEAST_WORDS = 4, 3
 _MARGIN = 0.3
 """How much more of a clause another abstract must say than the one that has its name."""
+_APART, _TWO = 0.15, 2
+"""Share of a clause, and how many words of it, that only another abstract says where it is put together from two."""
 _SAID = 0.5
 _LIST_REACH = 3
 _LIST_LINKS = frozenset({"and", "or", "with", "to", "vs", "versus"})
@@ -25,18 +30,47 @@ _NEARLY_ALL, _MISSPELT = 0.7, 0.7
 
 def clauses(sentence: str) -> tuple[str, ...]:
     """The clauses of a sentence that are long enough to be checked alone; the sentence itself where not two are."""
-    parts = [part for part in _CLAUSES.split(sentence) if len(view_sentence(part).units) >= _MIN_UNITS]
+    parts = [part for part in _CLAUSES.split(sentence) if _is_long(view_sentence(part))]
     return tuple(parts) if len(parts) > 1 else (sentence,)
 
 
-def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceView]], idf: Idf) -> Iterator[Finding]:
+def split_subjects(sentence: str) -> list[str]:
+    """The parts of a sentence that may speak of different things.
+
+    An "and" divides it in front of a name only, and not the names of a list ("A and B do ...").
+    """
+    parts: list[str] = []
+    for part in _SUBJECTS.split(sentence):
+        if parts and len(parts[-1].split()) < _LEAST_WORDS:
+            parts[-1] += f" and {part}"
+        else:
+            parts.append(part)
+    return parts
+
+
+def _is_long(view: SentenceView) -> bool:
+    return len(view.units) >= _MIN_UNITS
+
+
+class Clause(NamedTuple):
+    """A clause of a sentence and how much of it each cited abstract says."""
+
+    view: SentenceView
+    coverages: tuple[Coverage, ...]
+
+
+def cover_clauses(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceView]], idf: Idf) -> tuple[Clause, ...]:
+    """Looks up each clause in each cited abstract by itself."""
+    views = map(view_sentence, parts)
+    return tuple(Clause(view, tuple(cover(view, sentences, idf=idf) for sentences in abstracts)) for view in views)
+
+
+def find_mixed(parts: Sequence[Clause]) -> Iterator[Finding]:
     """Clauses whose first name is of one cited abstract and whose other words are of another.
 
     A list of names ("A and B ...") speaks of several abstracts and is passed over.
     """
-    for part in parts:
-        claim = view_sentence(part)
-        coverages = [cover(claim, sentences, idf=idf) for sentences in abstracts]
+    for claim, coverages in parts:
         owners = {index: _holders(coverages, index) for index, token in enumerate(claim.units) if token.is_name}
         telling = [index for index, has in owners.items() if any(has) and not all(has)]
         if not telling:
@@ -45,12 +79,54 @@ def find_mixed(parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceVie
         others = [index for index in telling if owners[index] != owners[subject]]
         if len(others) > 1 or any(_is_listed(claim, subject, index) for index in others):
             continue
-        if any(_is_figure(t) and _holders(coverages, i) == owners[subject] for i, t in enumerate(claim.units)):
-            continue  # its number is the named one's alone
+        if _has_figure(claim, coverages, held_by=owners[subject]):
+            continue
         with_name = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if has)
         without = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if not has)
         if without >= _SAID and without >= with_name + _MARGIN:
             yield Finding("mixed", f"the cited abstract with {claim.units[subject].surface} says something else of it")
+
+
+def find_put_together(parts: Sequence[Clause]) -> Iterator[Finding]:
+    """Long clauses that no cited abstract says, a part of them from one and the rest from another.
+
+    Names that a clause joins ("A and B ...") need not stand in both abstracts; what it says of them must.
+    """
+    for claim, coverages in parts:
+        joined = _joined_names(claim, coverages)
+        named = [coverage for coverage in coverages if any(coverage.found[place] >= _SAID for place in joined)]
+        apart = [_said_elsewhere(coverage, claim, coverages, without=joined) for coverage in named or coverages]
+        if _is_long(claim) and (any if named else all)(apart):
+            yield Finding("relation", "one cited abstract says a part of it and another the rest")
+
+
+def _said_elsewhere(
+    coverage: Coverage, claim: SentenceView, coverages: Sequence[Coverage], *, without: frozenset[int]
+) -> bool:
+    """Whether an abstract lacks two words or more, and a good part of a clause, that others have; `without` names."""
+    holding = [own is coverage for own in coverages]
+    if _has_figure(claim, coverages, held_by=holding):
+        return False
+    lacking = [
+        place
+        for place, found in enumerate(coverage.found)
+        if place not in without and found < _SAID <= max(other.found[place] for other in coverages)
+    ]
+    total = sum(weight for place, weight in enumerate(coverage.weights) if place not in without)
+    return len(lacking) >= _TWO and sum(coverage.weights[place] for place in lacking) >= _APART * total
+
+
+def _has_figure(claim: SentenceView, coverages: Sequence[Coverage], *, held_by: Sequence[bool]) -> bool:
+    """Whether a figure of the claim stands in just these abstracts: then it is theirs, whoever else has its words."""
+    return any(_is_figure(t) and _holders(coverages, i) == list(held_by) for i, t in enumerate(claim.units))
+
+
+def _joined_names(claim: SentenceView, coverages: Sequence[Coverage]) -> frozenset[int]:
+    """The places of names, each in one abstract alone, that stand next to each other or are joined by an "and"."""
+    owners = {place: _holders(coverages, place) for place, token in enumerate(claim.units) if _is_named(token)}
+    telling = [place for place, holding in owners.items() if sum(holding) == 1]
+    pairs = [(a, b) for a, b in combinations(telling, 2) if owners[a] != owners[b] and _is_listed(claim, a, b)]
+    return frozenset(place for pair in pairs for place in pair)
 
 
 def _is_listed(claim: SentenceView, first: int, second: int) -> bool:
@@ -80,17 +156,13 @@ def find_other_subject(coverage: Coverage) -> Iterator[Finding]:
         yield Finding("subject", f"the cited abstract says it of {other}")
 
 
-def find_unbound_numbers(
-    parts: Sequence[str], *, abstracts: Sequence[Sequence[SentenceView]], idf: Idf
-) -> Iterator[Finding]:
+def find_unbound_numbers(parts: Sequence[Clause]) -> Iterator[Finding]:
     """Figures that the cited abstracts have of other things only.
 
     Such a figure stands in an abstract that says much less of the clause than another one does, or counts other things:
     "3 questions" where the evidence has "the three kinds of data".
     """
-    for part in parts:
-        claim = view_sentence(part)
-        coverages = [cover(claim, sentences, idf=idf) for sentences in abstracts]
+    for claim, coverages in parts:
         rests = [_rest(coverage, without=_is_figure) for coverage in coverages]
         for index, token in enumerate(claim.tokens):
             if not _is_figure(token):
@@ -133,18 +205,21 @@ def _compared_with(index: int, claim: SentenceView, coverages: Sequence[Coverage
 
 def _counts_others(index: int, claim: SentenceView, coverages: Sequence[Coverage]) -> str:
     """The word for what a small whole number counts, where the evidence counts other things with it; else ""."""
-    token, following = claim.tokens[index], claim.tokens[index + 1 : index + 1 + _LIST_REACH]
-    if not is_count(token.quantity) or not following or not _is_counted(following[0]):
-        return ""
-    counted = [other for other in following if other.is_content]
+    token = claim.tokens[index]
+    counted = _counted(index, claim) if is_count(token.quantity) else ()
     near = [view for coverage in coverages for sentence in coverage.sentences for view in _around(token, sentence)]
-    if not near or any(match(other, view) for view in near for other in counted):
+    if not near or not counted or any(match(other, view) for view in near for other in counted):
         return ""
-    return following[0].surface
+    return counted[0].surface
 
 
-def _is_counted(token: Token) -> bool:
-    return token.is_content and token.surface.islower()
+def _counted(index: int, claim: SentenceView) -> tuple[Token, ...]:
+    """What a number counts: the words behind it, or in front of it where it comes last: "the depth is 3"."""
+    following = claim.tokens[index + 1 : index + 1 + _LIST_REACH]
+    if following and not (following[0].is_content and following[0].surface.islower()):
+        return ()
+    near = following or claim.tokens[max(0, index - _LIST_REACH) : index]
+    return tuple(token for token in near if token.is_content)
 
 
 def _around(token: Token, sentence: SentenceView) -> Iterator[SentenceView]:

@@ -4,7 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.domain import Span, Support
-from rag.support.binding import clauses, find_mixed, find_other_subject, find_unbound_numbers
+from rag.support.binding import (
+    clauses,
+    cover_clauses,
+    find_mixed,
+    find_other_subject,
+    find_put_together,
+    find_unbound_numbers,
+    split_subjects,
+)
 from rag.support.clashes import find_clashes
 from rag.support.contradictions import ENOUGH, MISSING, Finding, find_contradictions, find_missing
 from rag.support.coverage import Coverage, Idf, cover, default_idf
@@ -66,7 +74,9 @@ def check_support(
     measured = measure(coverage, findings)
     model = load_model()
     full, related = probability(model.full, measured), probability(model.related, measured)
-    all_of_it = full >= model.supported_from and (labelled or not _is_bare(claim)) and not _is_scattered(coverage)
+    several = len(abstracts) > 1 and len(split_subjects(sentence)) > 1
+    scattered = not several and _is_scattered(coverage)
+    all_of_it = full >= model.supported_from and (labelled or not _is_bare(claim)) and not scattered
     support = _judge(findings, claim, all_of_it=all_of_it, related=related >= model.related_from)
     reason = _reason(support, findings, coverage)
     # What the words alone do not show must show in the score: one number or "not" can make a sentence false.
@@ -132,8 +142,11 @@ def _find(
     for part in parts:
         part_coverage = coverage if part == sentence else cover(view_sentence(part), coverage.sentences, idf=idf)
         findings += find_contradictions(part_coverage)
-    findings += find_mixed(parts, abstracts=views, idf=idf)
-    findings += find_unbound_numbers(parts, abstracts=views, idf=idf)
+    covered = cover_clauses(parts, abstracts=views, idf=idf)
+    findings += find_mixed(covered)
+    if len(abstracts) > 1:
+        findings += find_put_together(cover_clauses(split_subjects(sentence), abstracts=views, idf=idf))
+    findings += find_unbound_numbers(covered)
     return findings
 
 

@@ -25,6 +25,8 @@ _RELATIONS = frozenset({"impact", "impacts", "effect", "effects", "influence", "
 _LIKENESS = frozenset({"like", "unlike", "similar", "same"})
 _POINTERS = frozenset({"that", "this", "those", "these", "it", "them", "way", "manner"})
 _LINKS = frozenset({"of", "and", "or", "the", "a", "an", "its", "their", "our", "both", "such"})
+_BECAUSE = frozenset({"because"})
+_DUE_TO = frozenset({("due", "to"), ("owing", "to"), ("thanks", "to"), ("caused", "by")})
 _MOST_OBJECTS, _PAIR_REACH = 5, 5
 
 
@@ -34,6 +36,7 @@ def find_overreach(coverage: Coverage, *, cited: int) -> Iterator[Finding]:
     yield from _unnamed_two(coverage, cited=cited)
     yield from _pointing_away(coverage.claim)
     yield from _other_relations(coverage)
+    yield from _other_causes(coverage)
 
 
 def _unbounded(coverage: Coverage) -> Iterator[Finding]:
@@ -83,6 +86,24 @@ def _other_relations(coverage: Coverage) -> Iterator[Finding]:
         if objects and theirs and not any(_shares(objects, other) for other in theirs):
             yield Finding("relation", f"the cited abstract speaks of the {relation.lower} of something else")
             return
+
+
+def _other_causes(coverage: Coverage) -> Iterator[Finding]:
+    """ "A because of B" where the best evidence gives a reason, and not B."""
+    best = [coverage.sentences[index] for index in coverage.window[:1]]
+    given = [token for sentence in best for token in _cause(sentence)]
+    cause = _cause(coverage.claim)
+    if given and sum(match(token, view_tokens(given)) > 0 for token in cause) * 2 < len(cause):
+        yield Finding("relation", "the cited abstract gives another reason")
+
+
+def _cause(sentence: SentenceView) -> Sequence[Token]:
+    """The content words of the reason that a sentence gives: the first behind a "because" or a "due to"."""
+    words = [token.lower for token in sentence.tokens]
+    for index, pair in enumerate(pairwise([*words, ""])):
+        if pair[0] in _BECAUSE or pair in _DUE_TO:
+            return [token for token in sentence.tokens[index + 1 :] if token.is_content][:_MOST_OBJECTS]
+    return ()
 
 
 def _relations(sentence: SentenceView) -> Iterator[tuple[Token, Sequence[Token]]]:

@@ -56,12 +56,15 @@ class Quantity:
         """Whether `other`, of the evidence, says the same: equal, or equal when rounded to this one's decimals.
 
         A number without a unit matches one with any, and "millions" any number of millions, but not the reverse.
+        A ratio below 1 is no percentage: "0.49" does not say 0.49 %.
         """
         if self.magnitude is not None:
             return other.unit != "percent" and _order(self.value) == _order(other.value)
         if other.magnitude is not None:
             return False
         if self.unit != other.unit and "plain" not in (self.unit, other.unit):
+            return False
+        if self.unit == "percent" and other.unit == "plain" and 0 < other.value < 1:
             return False
         if abs(self.value - other.value) <= 1e-9 * max(abs(self.value), 1.0):
             return True
