@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from rag.domain import Answer, AnswerSentence, Citation, Span
-from ui.inline import Run, parse_runs
+from rag.inline import Run, parse_runs
 from ui.links import paper_urls
 from ui.render import sentence_ends, shown_notes, what_happened
 from ui.rich_text import clean

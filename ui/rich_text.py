@@ -10,8 +10,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from rag.domain import Span
+from rag.inline import Run, parse_runs
 from rag.tables import Table, find_tables
-from ui.inline import Run, parse_runs
 from ui.mathml import to_mathml
 
 MATHS_OPEN, MATHS_CLOSE = "\ue000", "\ue001"

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rag.cli.screen import safe
+from rag.cli.screen import typeset
 from rag.tables import Table, find_tables
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class AnswerPrinter:
             if self._held or (self._at_line_start and line.startswith("|")):
                 self._held += line
             else:
-                self._out.print(safe(line), end="", style=style, soft_wrap=True)
+                self._print(line, style=style)
             self._at_line_start = line.endswith("\n")
 
     def finish(self) -> None:
@@ -38,16 +38,18 @@ class AnswerPrinter:
             self._draw(held, tables[0])
             held = held[tables[0].span.end :].lstrip("\n")
         if held:
-            self._out.print(safe(held), end="", soft_wrap=True)
+            self._print(held)
+
+    def _print(self, text: str, *, style: str | None = None) -> None:
+        self._out.print(typeset(text, out=self._out, style=style or ""), end="", soft_wrap=True)
 
     def _draw(self, text: str, table: Table) -> None:
         from rich import box
         from rich.table import Table as Grid
-        from rich.text import Text
 
         grid = Grid(box=box.SIMPLE, show_lines=True)
         for start, end in table.header:
-            grid.add_column(Text(safe(text[start:end])))
+            grid.add_column(typeset(text[start:end], out=self._out))
         for row in table.rows:
-            grid.add_row(*(Text(safe(text[start:end])) for start, end in row[: len(table.header)]))
+            grid.add_row(*(typeset(text[start:end], out=self._out) for start, end in row[: len(table.header)]))
         self._out.print(grid, end="")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rag.cli.answer_table import MARKER_STYLE, AnswerPrinter
-from rag.cli.screen import safe
+from rag.cli.screen import safe, typeset
 from rag.domain import Answer, Cited, Event, Finished, Paper, TextPart
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def print_ending(answer: Answer, *, out: "Console") -> None:
     for citation in answer.citations:
         print_paper_line(citation.paper, label=f"[{citation.number}]", out=out)
         for evidence in citation.evidence if answer.model else ():
-            out.print(f"    “{safe(evidence.sentence)}”", style="dim")
+            out.print(typeset(f"    “{evidence.sentence}”", out=out, style="dim"))
     if answer.outcome not in {"answered", "needs_detail"} and answer.retrieved:
         out.print("\nThe nearest papers, which are not evidence:")
         for scored in answer.retrieved[:3]:
@@ -98,7 +98,7 @@ def made_by(answer: Answer) -> str:
 
 def print_paper_line(paper: Paper, *, label: str, out: "Console", tail: str = "") -> None:
     """A paper in two lines: label and title; authors, venue and link."""
-    out.print(f"{label} {safe(paper.label)}", style="bold")
+    out.print(typeset(f"{label} {paper.label}", out=out, style="bold"))
     about = [name for name in (authors_text(paper), paper.venue or "", paper.url or "", tail) if name]
     if about:
         out.print(f"    {safe(' · '.join(about))}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rag.cli.screen import CorpusOption, HomeOption, JsonOption, console, progress_bar, safe
+from rag.cli.screen import CorpusOption, HomeOption, JsonOption, console, progress_bar, safe, typeset
 
 if TYPE_CHECKING:
     from rag.corpus import Corpus
@@ -48,7 +48,7 @@ def show_command(
         print(to_line(paper).decode(), end="")
         return
     print_paper_line(paper, label=f"{paper.paper_id}:", out=console())
-    console().print(f"\n{safe(paper.abstract)}")
+    console().print(typeset(f"\n{paper.abstract}", out=console()))
 
 
 @corpus_app.command("export")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag.cli.eval_screen import OutOption, RunArgument, wide_console
-from rag.cli.screen import HomeOption, console, safe
+from rag.cli.screen import HomeOption, console, safe, typeset
 
 if TYPE_CHECKING:
     from evals.judging.labelling import Labelling
@@ -73,7 +73,7 @@ def _show(sentence: "Checked", labelling: "Labelling") -> None:
     screen.rule(f"{len(labelling.said) + 1} of {len(labelling)}")
     for paper in sentence.claim.papers:
         screen.print(safe(paper.title), style="bold")
-        screen.print(safe(paper.abstract))
+        screen.print(typeset(paper.abstract, out=screen))
     screen.print(f"\n{safe(sentence.claim.sentence)}\n", style="reverse")
 
 

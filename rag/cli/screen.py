@@ -13,11 +13,14 @@ from rag.cleaning import without_invisible
 from rag.context import ContextChoice
 from rag.domain import WriterChoice
 from rag.errors import CitewiseError
+from rag.inline import parse_runs
+from rag.textnorm import normalize
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
+    from rich.text import Text
 
     from rag.settings import Settings
 
@@ -62,6 +65,22 @@ def with_model(settings: "Settings", model: str | None) -> "Settings":
 def safe(text: str) -> str:
     """`text` without the characters that could steer a terminal or hide in it."""
     return without_invisible(text)
+
+
+def typeset(text: str, *, out: "Console", style: str = "") -> "Text":
+    """`text` as a reader sees it: on a terminal with its Markdown and LaTeX as styles, else word for word."""
+    from rich.text import Text
+
+    if not out.is_terminal:
+        return Text(safe(text), style=style)
+    shown = Text(style=style)
+    for run in parse_runs(safe(text)):
+        plain = run.text if run.kind == "text" else normalize(f"${run.text}$")
+        shown.append(plain, style=" ".join(_STYLES[name] for name in sorted(run.styles)))
+    return shown
+
+
+_STYLES = {"strong": "bold", "em": "italic", "code": "cyan"}
 
 
 @lru_cache(maxsize=2)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from rag.domain import Cited, Span, TextPart
+from rag.inline import parse_runs
 from rag.sentences import split_sentences
 from tests.builders import paper
-from ui.inline import parse_runs
 from ui.mathml import to_mathml
 from ui.panel import source_card
 from ui.render import CiteTarget, cite_href, parse_cite, question_text, streaming_markdown

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rag.domain import Span
-from ui.inline import parse_runs
+from rag.inline import parse_runs
 from ui.mathml import to_mathml
 from ui.rich_text import clean, escape_markdown, rich_html
 
