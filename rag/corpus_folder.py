@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rag.errors import CorpusError
+from rag.errors import CorpusBusyError, CorpusError
 from rag.generation import MANIFEST, Manifest
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -81,7 +81,8 @@ class CorpusFolder:
     def lock(self) -> Iterator[None]:
         """Holds the right to write; what is created meanwhile is readable by this user only.
 
-        Raises CorpusError that names the other process where one holds it, and where the disk refuses a write.
+        Raises CorpusBusyError that names the other process where one holds it, CorpusError where the disk refuses a
+        write.
         """
         umask = os.umask(0o077)
         try:
@@ -102,7 +103,7 @@ class CorpusFolder:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             holder = os.read(descriptor, 20).decode("ascii", "replace").strip() or "unknown"
-            raise CorpusError(
+            raise CorpusBusyError(
                 f"Process {holder} is writing to the corpus {self.name}.", fix="Try again when it is done."
             ) from error
         os.ftruncate(descriptor, 0)

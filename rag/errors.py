@@ -25,6 +25,10 @@ class CorpusError(CitewiseError):
     """A corpus is missing, locked, damaged or made with another embedding model."""
 
 
+class CorpusBusyError(CorpusError):
+    """Another process is writing to the corpus."""
+
+
 class EndpointError(CitewiseError):
     """The model endpoint failed. `kind` names the fault; `retryable` says whether asking again may help."""
 

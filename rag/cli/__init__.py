@@ -13,8 +13,8 @@ from rag.cli.evals import eval_app
 from rag.cli.ingest import ingest
 from rag.cli.model import model_app
 from rag.cli.prompts import prompts_app
-from rag.cli.screen import EXIT_FAILED, EXIT_USAGE, print_error
-from rag.errors import CitewiseError, SettingsError
+from rag.cli.screen import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE, print_error
+from rag.errors import CitewiseError, CorpusBusyError, SettingsError
 
 app = typer.Typer(
     name="citewise",
@@ -41,6 +41,9 @@ def main() -> None:
     except SettingsError as error:
         print_error(error)
         sys.exit(EXIT_USAGE)
+    except CorpusBusyError as error:
+        print_error(error)
+        sys.exit(EXIT_BUSY)
     except CitewiseError as error:
         print_error(error)
         sys.exit(EXIT_FAILED)

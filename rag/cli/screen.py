@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rag.settings import Settings
 
 EXIT_FAILED, EXIT_USAGE, EXIT_NOT_IN_CORPUS, EXIT_NEEDS_DETAIL = 1, 2, 3, 4
+EXIT_BUSY = 75
+"""What sysexits.h calls a failure that passes: another process writes to the corpus."""
 
 CorpusOption = Annotated[str | None, typer.Option("--corpus", help="The corpus to use. [default: CITEWISE_CORPUS]")]
 HomeOption = Annotated[

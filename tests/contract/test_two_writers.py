@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rag.cli.screen import EXIT_BUSY
 from rag.corpus_folder import CorpusFolder
 from rag.embedding import MiniLMEmbedder
-from rag.errors import CorpusError
+from rag.errors import CorpusBusyError
 from rag.ingest import ensure_corpus
 from tests.corpora import held, ingest, some_papers
 
@@ -22,10 +23,15 @@ def start(home: Path, source: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def test_the_second_is_refused_with_the_pid_of_the_first(home: Path) -> None:
+def test_the_second_is_refused_with_the_pid_of_the_first(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a.txt").write_text("Frogs climb walls.\n")
     folder = CorpusFolder(home, "c")
-    with folder.lock(), pytest.raises(CorpusError, match=f"Process {os.getpid()} is writing to the corpus c"):
-        ingest(home, some_papers(range(3)))
+    with folder.lock():
+        with pytest.raises(CorpusBusyError, match=f"Process {os.getpid()} is writing to the corpus c"):
+            ingest(home, some_papers(range(3)))
+        second = start(home, tmp_path / "a.txt")
+        assert f"Process {os.getpid()} is writing" in " ".join(second.communicate(timeout=120)[0].split())
+        assert second.returncode == EXIT_BUSY
     ingest(home, some_papers(range(3)))
     assert len(held(home)) == 3
 
@@ -44,6 +50,7 @@ def test_of_two_commands_at_once_one_is_refused_or_waits_its_turn(tmp_path: Path
     told = second.communicate(timeout=120)[0]
     first.communicate(timeout=120)
     if second.returncode:
+        assert second.returncode == EXIT_BUSY
         assert f"Process {first.pid} is writing" in " ".join(told.split())
         again = start(home, tmp_path / "b.txt")
         again.communicate(timeout=120)
