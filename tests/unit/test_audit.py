@@ -2,7 +2,7 @@
 
 import runpy
 import tomllib
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -44,6 +44,13 @@ def test_a_known_vulnerability_is_found_unless_there_is_a_reason() -> None:
     assert vulnerable(lock, [advisory(because="It is never called.")]) == []
     assert vulnerable(lock, [advisory(affected="<2.0")]) == []
     assert vulnerable(lock, [advisory(package="scipy")]) == []
+
+
+def test_a_list_of_more_than_90_days_is_found_and_says_what_to_do() -> None:
+    reviewed = tomllib.loads(AUDIT["ADVISORIES"].read_text("utf-8"))["reviewed"]
+    assert AUDIT["outdated"](reviewed, today=reviewed + timedelta(days=90)) == []
+    (told,) = AUDIT["outdated"](reviewed, today=reviewed + timedelta(days=91))
+    assert "is 91 days old: run `python3 -m uv audit`" in told
 
 
 def test_each_advisory_is_about_a_locked_version_and_has_a_date() -> None:
