@@ -6,7 +6,7 @@ import json
 import os
 import pickle
 import stat
-import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag.errors import InputError
-from rag.readers import STDIN, Reject, read_papers
+from rag.readers import Reject, read_papers
 from tests.unit.test_bad_inputs import GOOD, ids, reasons
 from tests.unit.test_formats import read
 
@@ -36,7 +36,7 @@ def test_gzip_bomb(tmp_path: Path, packing: str) -> None:
             read(tmp_path / "a.jsonl", BOMBS[packing](content))
 
 
-def _zip(members: dict[str, bytes], *, kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(members: dict[str, bytes], *, kind: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", kind) as archive:
         for name, content in members.items():
@@ -45,24 +45,24 @@ def _zip(members: dict[str, bytes], *, kind: int = zipfile.ZIP_DEFLATED) -> byte
 
 
 def test_zip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    items = read(tmp_path / "a.zip", _zip({"a.jsonl": b"{" + b"\n" * (40 << 20), "b.jsonl": GOOD.encode()}))
+    items = read(tmp_path / "a.zip", zipped({"a.jsonl": b"{" + b"\n" * (40 << 20), "b.jsonl": GOOD.encode()}))
     assert "compressed more than 100:1" in reasons(items)[0]
     assert ids(items) == ["good"]
     monkeypatch.setattr("rag.readers.containers.MAX_FILE", 100)
     with pytest.raises(InputError, match="unpacks to more than 100 bytes"):
-        read(tmp_path / "a.zip", _zip({f"{n}.jsonl": GOOD.encode() for n in range(5)}))
+        read(tmp_path / "a.zip", zipped({f"{n}.jsonl": GOOD.encode() for n in range(5)}))
     monkeypatch.setattr("rag.readers.containers.MAX_ENTRIES", 3)
     with pytest.raises(InputError, match="more than 3 entries"):
-        read(tmp_path / "a.zip", _zip({f"{n}.jsonl": b"" for n in range(5)}))
+        read(tmp_path / "a.zip", zipped({f"{n}.jsonl": b"" for n in range(5)}))
     monkeypatch.setattr("rag.readers.containers._MAX_DIRECTORY", 200)
     with pytest.raises(InputError, match="table of contents"):
-        read(tmp_path / "a.zip", _zip({f"{n}.jsonl": b"" for n in range(5)}))
+        read(tmp_path / "a.zip", zipped({f"{n}.jsonl": b"" for n in range(5)}))
 
 
 def test_archives_in_archives(tmp_path: Path) -> None:
-    inner = _zip({"a.jsonl": GOOD.encode()})
+    inner = zipped({"a.jsonl": GOOD.encode()})
     items = read(
-        tmp_path / "a.zip", _zip({"b.zip": inner, "c.jsonl.gz": gzip.compress(b"{}"), "d.jsonl": GOOD.encode()})
+        tmp_path / "a.zip", zipped({"b.zip": inner, "c.jsonl.gz": gzip.compress(b"{}"), "d.jsonl": GOOD.encode()})
     )
     assert reasons(items) == ["An archive within an archive is not read."] * 2
     assert ids(items) == ["good"]
@@ -85,8 +85,20 @@ def test_zip_with_a_path_that_leads_out_a_symlink_or_a_device(tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.zip", "in"]
 
 
+def test_tar_with_a_path_that_leads_out(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        info = tarfile.TarInfo("../../out.jsonl")
+        info.size = len(GOOD)
+        archive.addfile(info, io.BytesIO(GOOD.encode()))
+    for name, content in (("a.tar", out.getvalue()), ("a.tar.gz", gzip.compress(out.getvalue()))):
+        with pytest.raises(InputError, match="cannot be told"):
+            read(tmp_path / name, content)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.tar", "a.tar.gz"]
+
+
 def test_zip_members_that_are_encrypted_or_broken(tmp_path: Path) -> None:
-    content = bytearray(_zip({"a.jsonl": GOOD.encode(), "b.jsonl": GOOD.encode()}, kind=zipfile.ZIP_STORED))
+    content = bytearray(zipped({"a.jsonl": GOOD.encode(), "b.jsonl": GOOD.encode()}, kind=zipfile.ZIP_STORED))
     content[content.index(b"good")] ^= 1  # the checksum of the first no longer fits
     directory = content.rindex(b"PK\x01\x02")
     content[directory + 8] |= 1  # the second says that it is encrypted
@@ -185,18 +197,3 @@ def test_parquet_that_unpacks_to_much(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("rag.readers.parquet.MAX_FILE", 1000)
     with pytest.raises(InputError, match="holds more than 1,000 bytes"):
         list(read_papers(path))
-
-
-def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for content in (
-        GOOD.encode(),
-        gzip.compress(f"[{GOOD}]".encode()),
-        _zip({"a.jsonl": GOOD.encode()}),
-        b"id,abstract\ngood,w\n",
-    ):
-        reader, writer = os.pipe()
-        os.write(writer, content)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
-            assert ids(list(read_papers(STDIN))) == ["good"]

@@ -1,8 +1,9 @@
 """The matrix of bad inputs: a test a row, named after it.
 
-Rows on what happens behind the readers have theirs elsewhere: two ingests at once, disk full, kill halfway and failed
-embeddings in `test_ingest_corpora`, `test_kill` and `test_embedding_choice`; chat-template tokens in `test_guarding`;
-those on what a single record holds in `test_bad_records`.
+Rows on files and archives are in `test_bad_input_files`, on what a single record holds in `test_bad_records`, on what
+happens behind the readers elsewhere: two ingests at once in `test_two_writers`, full disks and read-only homes in
+`test_faults`, kills in `test_kill`, a batch that cannot be embedded in `test_ingest_corpora`, and what a prompt drops
+of chat-template tokens in `test_guarding`.
 """
 
 import io

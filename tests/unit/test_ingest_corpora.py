@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rag.embedding import Vectors
 from rag.errors import CorpusError
 from rag.ingest import ensure_corpus, ingest_files, ingest_papers, list_corpora, remove_papers
 from rag.recovery import DEFAULT_CORPUS
@@ -118,6 +119,19 @@ def test_a_failed_build_leaves_the_old_state_and_no_rests(home: Path, monkeypatc
         ingest(home, some_papers([2]))
     assert error.value.fix == "Free some space."
     monkeypatch.undo()
+    assert list(held(home)) == ["p1"]
+    assert not list((home / "corpora" / "c").glob("build-*"))
+
+
+def test_one_embedding_batch_that_fails_leaves_the_old_state_and_names_a_text(home: Path) -> None:
+    ingest(home, some_papers([1]))
+
+    class Blank(FakeEmbedder):
+        def _vector(self, text: str) -> Vectors:
+            return super()._vector(text) * ("7 begins" not in text)
+
+    with pytest.raises(CorpusError, match=r"no usable vector for '[^']*Abstract 7 begins"):
+        ingest(home, some_papers(range(300)), embedder=Blank())
     assert list(held(home)) == ["p1"]
     assert not list((home / "corpora" / "c").glob("build-*"))
 

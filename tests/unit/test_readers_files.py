@@ -1,16 +1,18 @@
 """Readers: which files are read at all, and which are an error as a whole."""
 
 import gzip
+import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from rag.errors import InputError
-from rag.readers import read_papers
-
-GOOD = '{"id": "good", "abstract": "A good abstract."}'
+from rag.readers import STDIN, read_papers
+from tests.unit.test_bad_input_files import zipped
+from tests.unit.test_bad_inputs import GOOD, ids
 
 
 def _read(path: Path, content: str | bytes) -> list[object]:
@@ -79,3 +81,18 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> Non
     path.write_text(f"{GOOD}\n{GOOD}\n")
     with pytest.raises(InputError, match="changed while it was read"):
         list(items)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for content in (
+        GOOD.encode(),
+        gzip.compress(f"[{GOOD}]".encode()),
+        zipped({"a.jsonl": GOOD.encode()}),
+        b"id,abstract\ngood,w\n",
+    ):
+        reader, writer = os.pipe()
+        os.write(writer, content)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
+            assert ids(list(read_papers(STDIN))) == ["good"]
