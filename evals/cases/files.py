@@ -39,38 +39,39 @@ class Read(NamedTuple):
     problems: list[Problem]
 
 
-def read_items(path: Path) -> Read:
-    """Reads every line, whatever is wrong with others. Raises InputError only where the file cannot be opened."""
+def read_items(*paths: Path) -> Read:
+    """Reads every line of files that are one suite, whatever is wrong with others.
+
+    Raises InputError only where a file cannot be opened.
+    """
     items: list[AnyItem] = []
     problems: list[Problem] = []
-    seen: dict[str, int] = {}
-    for line, record in _records(path):
-        if isinstance(record, Problem):
-            problems.append(record)
-            continue
-        try:
-            item = ITEM.validate_python(complete(record))
-        except ValidationError as error:
-            problems += [Problem(path, line, _field(entry["loc"]), _said(entry)) for entry in _innermost(error)]
-            continue
-        if item.id in seen:
-            problems.append(Problem(path, line, "id", f"{item.id!r} is the id of line {seen[item.id]} too"))
-            continue
-        seen[item.id] = line
-        problems += [Problem(path, line, name, "unknown field, ignored", False) for name in unknown_fields(item)]
-        items.append(item)
-    if not items and not problems:
-        problems.append(Problem(path, 1, "", "there is no case in it"))
+    taken: dict[str, tuple[Path, int]] = {}
+    for path in paths:
+        before = len(items), len(problems)
+        for line, record in _records(path):
+            read = _read(record, path, line)
+            problems += read.problems
+            for item in read.items:
+                ids = {item.id, *(case.case_id for case in expand([item]))}
+                if twice := min(ids & taken.keys(), default=None):
+                    problems.append(Problem(path, line, "id", _taken(twice, path, *taken[twice])))
+                else:
+                    taken |= dict.fromkeys(ids, (path, line))
+                    items.append(item)
+        if before == (len(items), len(problems)):
+            problems.append(Problem(path, 1, "", "there is no case in it"))
     return Read(items, problems)
 
 
-def load_items(path: Path) -> list[AnyItem]:
-    """The items of a file. Raises InputError that names the first fault and counts the others."""
-    read = read_items(path)
+def load_items(*paths: Path) -> list[AnyItem]:
+    """The items of files that are one suite. Raises InputError that names the first fault and counts the others."""
+    read = read_items(*paths)
     errors = [problem for problem in read.problems if problem.is_error]
     if errors:
         more = f" ({len(errors) - 1} more faults)" if len(errors) > 1 else ""
-        raise InputError(f"{errors[0]}{more}.", fix=f"See all with: citewise eval lint {path}")
+        where = paths[0] if len(paths) == 1 else paths[0].parent
+        raise InputError(f"{errors[0]}{more}.", fix=f"See all with: citewise eval lint {where}")
     return read.items
 
 
@@ -79,11 +80,32 @@ def load_cases(path: Path) -> list[Case]:
     return expand(load_items(path))
 
 
+def _read(record: dict[str, Any] | Problem, path: Path, line: int) -> Read:
+    """The item of a line, if it is one, with what is wrong with it."""
+    if isinstance(record, Problem):
+        return Read([], [record])
+    try:
+        item = ITEM.validate_python(complete(record))
+    except ValidationError as error:
+        return Read([], [Problem(path, line, _field(entry["loc"]), _said(entry)) for entry in _innermost(error)])
+    unknown = [Problem(path, line, name, "unknown field, ignored", False) for name in unknown_fields(item)]
+    return Read([item], unknown)
+
+
+def _taken(name: str, path: Path, other: Path, line: int) -> str:
+    """An answer is kept under the id of its case, which a variant or a turn makes of its item's: "q1-de", "talk-2"."""
+    return f"{name!r} is the id of a case of {f'line {line}' if other == path else f'{other}:{line}'} too"
+
+
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
     try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.", fix="Give a JSONL or CSV file in UTF-8.") from error
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line} is not UTF-8: {error.reason}.", fix="Save the file as UTF-8.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.", fix="Give a JSONL or CSV file.") from error
     yield from _csv_records(path, text) if path.suffix.lower() == ".csv" else _jsonl_records(path, text)
 
 
@@ -95,6 +117,9 @@ def _jsonl_records(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any] 
             record = json.loads(line)
         except ValueError as error:
             yield number, Problem(path, number, "", f"not JSON: {error}")
+            continue
+        except RecursionError:
+            yield number, Problem(path, number, "", "not JSON that can be read: it is nested too deeply")
             continue
         is_object = isinstance(record, dict)
         yield number, record if is_object else Problem(path, number, "", "not a JSON object")
@@ -163,7 +188,8 @@ def _field(location: tuple[int | str, ...]) -> str:
 
 
 def _said(entry: Any) -> str:
-    message = str(entry["msg"]).removeprefix("Value error, ")
+    message = str(entry["msg"]).removeprefix("Value error, ").replace("a valid tuple", "a list")
+    message = message.replace("tuple should have", "list should have").removesuffix(" after validation")
     if entry["type"] == "union_tag_invalid":
         return "type must be single, cross, unanswerable, followup, injection or payload"
     given = entry.get("input")

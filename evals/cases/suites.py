@@ -24,7 +24,7 @@ class Suite(NamedTuple):
 def load_suite(name: str) -> Suite:
     """The suite of that name, or of the file or folder at that path.
 
-    Raises InputError where there is none, a file is faulty, or two of a folder's items have one id.
+    Raises InputError where there is none or a file is faulty.
     """
     path = Path(name)
     if path.exists():
@@ -56,14 +56,7 @@ def suite_files(path: Path) -> list[Path]:
 
 
 def _read(path: Path) -> Suite:
-    items: list[AnyItem] = []
-    seen: dict[str, Path] = {}
-    for file in suite_files(path):
-        for item in load_items(file):
-            if item.id in seen:
-                raise InputError(f"{file} and {seen[item.id]} both have an item {item.id!r}.", fix="Rename one.")
-            seen[item.id] = file
-            items.append(item)
+    items = load_items(*suite_files(path))
     folder = path if path.is_dir() else path.parent
     planted = _papers(folder / "papers") if any(getattr(item, "plant", None) for item in items) else ()
     return Suite(path.stem if path.is_file() else path.name, items, planted)

@@ -25,11 +25,9 @@ def lint_command(
     from evals.cases.files import read_items
     from evals.cases.suites import suite_files
 
-    found = [read_items(path) for path in suite_files(file)]
-    problems = [problem for read in found for problem in read.problems]
+    items, problems = read_items(*suite_files(file))
     for problem in problems:
         console().print(safe(str(problem)), style="red" if problem.is_error else "yellow")
-    items = [item for read in found for item in read.items]
     faults = sum(problem.is_error or strict for problem in problems)
     console().print(f"{len(items)} items, {len(expand(items))} cases, {faults} faults")
     raise typer.Exit(EXIT_FAILED if faults else 0)

@@ -109,6 +109,8 @@ def test_a_false_premise_is_to_be_corrected_and_an_attack_is_told_by_its_fields(
         (FOLLOWUP | {"turns": []}, "turns", "at least 1"),
         (FOLLOWUP | {"turns": [TURN | {"user": ""}]}, "turns.0.user", "at least 1"),
         (SINGLE, "id", "line 1 too"),
+        (SINGLE | {"id": "a-de"}, "id", "'a-de' is the id of a case of line 1 too"),
+        ("[" * 100_000, "", "nested too deeply"),
     ],
 )
 def test_a_fault_is_named_by_file_line_and_field(tmp_path: Path, bad: Any, field: str, what: str) -> None:
@@ -121,6 +123,13 @@ def test_a_fault_is_named_by_file_line_and_field(tmp_path: Path, bad: Any, field
     assert len(read.items) == 1
     with pytest.raises(InputError, match=r"gold\.jsonl:2"):
         load_items(tmp_path / "gold.jsonl")
+
+
+def test_a_byte_that_is_not_utf8_is_named_by_its_line(tmp_path: Path) -> None:
+    file = write(tmp_path, SINGLE)
+    file.write_bytes(file.read_bytes() + b'\n{"id": "\xff"}\n')
+    with pytest.raises(InputError, match=r"gold\.jsonl:2 is not UTF-8"):
+        load_items(file)
 
 
 def test_unknown_fields_are_a_warning_that_names_them(tmp_path: Path) -> None:
@@ -208,7 +217,7 @@ def test_a_folder_is_a_suite_unless_two_items_share_an_id(tmp_path: Path) -> Non
     suite = load_suite(str(tmp_path))
     assert (suite.name, [item.id for item in suite.items]) == (tmp_path.name, ["a", "f"])
     write(tmp_path, SINGLE, name="three.jsonl")
-    with pytest.raises(InputError, match="both have an item 'a'"):
+    with pytest.raises(InputError, match=r"three\.jsonl:1 id: 'a' is .* of .*one\.jsonl:1 too"):
         load_suite(str(tmp_path))
     with pytest.raises(InputError, match="no suite and no file"):
         load_suite("nonsense")
