@@ -1,6 +1,6 @@
 """Two runs compared, as one HTML file that opens from disk."""
 
-from evals.report.html import render_figures, render_page, render_table, text
+from evals.report.html import render_caution, render_figures, render_page, render_table, text
 from evals.report.numbers import difference_text, shown, shrunken_text
 from evals.report.plots import draw_differences
 from evals.results.comparison import Comparison
@@ -23,7 +23,8 @@ def render_comparison_body(comparison: Comparison) -> str:
     only = f"<p>{len(comparison.only)} cases are in one run only, or asked differently.</p>" if comparison.only else ""
     return (
         f"<h1>From {text(comparison.before)} to {text(comparison.after)}</h1>{only}"
-        f"<h2>Metrics</h2>{render_differences(comparison)}{render_figures(draw_differences(comparison))}"
+        f"<h2>Metrics</h2>{render_differences(comparison)}{render_caution(r.clusters for r in comparison.rows)}"
+        f"{render_figures(draw_differences(comparison))}"
         f"<h2>Cases that changed: {flips}</h2>{render_flips(comparison)}"
         f"<h2>Where it hurt and helped</h2>{render_slices(comparison)}"
     )

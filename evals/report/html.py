@@ -1,11 +1,11 @@
 """A report as one HTML file that opens from disk: no script, no request. Its parts are functions a page can use too."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from evals.report.cases import render_cases
 from evals.report.loading import Report
-from evals.report.numbers import cell_text, unscored_text
+from evals.report.numbers import caution, cell_text, unscored_text
 from evals.report.plots import Plot, draw_plots
 from evals.report.tables import LOSS_HEADS, REFUSAL_HEADS, about_lines, loss_rows, refusal_rows
 from evals.results.summary import ALL, Summary
@@ -118,7 +118,14 @@ def render_robustness(summary: Summary) -> str:
     """The paired differences of other wordings to the plain questions."""
     if not summary.robustness:
         return "<p>None asked.</p>"
-    return render_table("What other wordings cost", LOSS_HEADS, loss_rows(summary))
+    table = render_table("What other wordings cost", LOSS_HEADS, loss_rows(summary))
+    return table + render_caution(loss.clusters for loss in summary.robustness)
+
+
+def render_caution(clusters: Iterable[int]) -> str:
+    """What to beware of in differences of few papers and conversations, if anything."""
+    told = caution(clusters)
+    return f"<p>{text(told)}</p>" if told else ""
 
 
 def render_table(label: str, heads: list[str], rows: list[list[str]], *, is_prose: bool = False) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from evals.report.loading import Report
-from evals.report.numbers import cell_text, unscored_text
+from evals.report.numbers import caution, cell_text, unscored_text
 from evals.report.tables import LOSS_HEADS, REFUSAL_HEADS, about_lines, loss_rows, refusal_rows
 from evals.results.summary import ALL
 from rag.cleaning import without_invisible
@@ -43,6 +43,8 @@ def _lines(report: Report) -> Iterator[str]:
     if summary.robustness:
         yield "\n## What other wordings cost\n"
         yield from _table(LOSS_HEADS, loss_rows(summary))
+        if told := caution(loss.clusters for loss in summary.robustness):
+            yield f"\n{told}"
     yield "\n## Cases that are not right\n"
     for case_id, repeat in report.samples:
         score = report.results.scores[case_id, repeat].get("accuracy")

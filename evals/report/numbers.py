@@ -1,8 +1,10 @@
 """Numbers as they are shown: by unit, with their intervals."""
 
+from collections.abc import Iterable
+
 from evals.results.summary import Cell
 from evals.scoring.score import Unit
-from evals.statistics.resampling import Difference, Interval
+from evals.statistics.resampling import FEW_CLUSTERS, FEWEST, Difference, Interval
 from evals.statistics.shrinkage import Shrunken
 
 NONE = "n/a"
@@ -39,6 +41,17 @@ def difference_text(difference: Difference, unit: Unit) -> str:
     parts = [difference.value, *(side for side in (difference.low, difference.high) if side is not None)]
     first, *sides = [("+" if part > 0 else "-" if part < 0 else "") + shown(abs(part), unit) for part in parts]
     return f"{first} [{', '.join(sides)}]" if sides else first
+
+
+def caution(clusters: Iterable[int]) -> str:
+    """What to say of intervals of differences, by the number of papers and conversations behind each; "" if nothing."""
+    few = [count for count in clusters if count < FEW_CLUSTERS]
+    if not few:
+        return ""
+    return (
+        f"Some differences are of fewer than {FEW_CLUSTERS} papers and conversations ({min(few)} the fewest): their "
+        f"intervals may be too narrow, and of fewer than {FEWEST} there is none."
+    )
 
 
 def shrunken_text(estimate: Shrunken) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from evals.report.numbers import cell_text, difference_text, shown, shrunken_text, unscored_text
+from evals.report.numbers import caution, cell_text, difference_text, shown, shrunken_text, unscored_text
 from evals.results.comparison import Comparison
 from evals.results.gate import Verdict
 from evals.results.power import Power
@@ -28,7 +28,9 @@ def summary_table(summary: Summary, *, title: str, console: "Console") -> "Table
         groups.pop()
         table = _summary_table(summary, groups, title=title)
     left_out = len(summary.groups) - 1 - len(groups)
-    table.caption = f"{left_out} more groups of cases: citewise eval report" if left_out else None
+    if left_out:
+        told = f"{left_out} more groups of cases: citewise eval report"
+        table.caption = f"{table.caption}\n{told}" if table.caption else told
     return table
 
 
@@ -55,6 +57,7 @@ def _summary_table(summary: Summary, groups: Sequence[str], *, title: str) -> "T
     for loss in summary.robustness:
         text = difference_text(loss.difference, "share")
         table.add_row(f"{loss.variant}: {loss.metric}", text, str(loss.cases), f"worst {loss.worst:+.2f}")
+    table.caption = caution(loss.clusters for loss in summary.robustness) or None
     return table
 
 
@@ -78,8 +81,9 @@ def summary_records(summary: Summary, *, run: str) -> Iterator[dict[str, object]
             }
     for loss in summary.robustness:
         value = loss.difference._asdict()
-        own = {"variant": loss.variant, "n": loss.cases, "worst_case": loss.worst_case, "worst": loss.worst}
-        yield {"run": run, "metric": loss.metric, **own, **value}
+        own = {"variant": loss.variant, "n": loss.cases, "clusters": loss.clusters}
+        worst = {"worst_case": loss.worst_case, "worst": loss.worst}
+        yield {"run": run, "metric": loss.metric, **own, **worst, **value}
 
 
 def comparison_table(comparison: Comparison) -> "Table":
@@ -99,6 +103,7 @@ def comparison_table(comparison: Comparison) -> "Table":
             "" if adjusted is None else f"{adjusted:.3f}",
             style="bold" if adjusted is not None else None,
         )
+    table.caption = caution(row.clusters for row in comparison.rows) or None
     return table
 
 

@@ -13,6 +13,7 @@ from evals.results.loading import Results
 from evals.results.summary import cell_of, in_group, robustness
 from evals.running.errors import RunError
 from evals.scoring import JUDGED, METRICS, PRIMARIES, metric_named
+from evals.statistics.resampling import FEW_CLUSTERS
 
 Kind = Literal["complete", "regression", "floor"]
 EXIT_CODES: Mapping[Kind, int] = {"complete": 2, "regression": 3, "floor": 4}
@@ -20,8 +21,7 @@ MOST_UNSCORED = 0.02
 LARGEST_P = 0.1
 """Two-sided and corrected for the number of primaries: 5 % of gates fail where nothing changed, as only falls count."""
 LARGEST_DROP = 0.08
-FEW_CLUSTERS = 20
-"""With fewer, hardly any fall is sure, and one beyond `LARGEST_DROP` is enough."""
+"""Of fewer than FEW_CLUSTERS, where hardly any fall is sure, one beyond this is enough."""
 LOSS_METRIC = "recall@5"
 LOSSES = "losses"
 
@@ -157,4 +157,5 @@ def _is_regression(row: Compared) -> bool:
 def _told(row: Compared, baseline: str) -> str:
     low, high = row.difference.low, row.difference.high
     bounds = "" if low is None or high is None else f" [{low:+.3f}, {high:+.3f}]"
-    return f"{row.before:.3f} to {row.after:.3f}: {row.difference.value:+.3f}{bounds} against {baseline}"
+    few = f", of {row.clusters} papers and conversations only" if row.clusters < FEW_CLUSTERS else ""
+    return f"{row.before:.3f} to {row.after:.3f}: {row.difference.value:+.3f}{bounds} against {baseline}{few}"

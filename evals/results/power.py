@@ -11,7 +11,7 @@ import numpy as np
 from evals.results.loading import Results, headline
 from evals.running.errors import RunError
 from evals.scoring import metric_named
-from evals.statistics.clusters import Sums, sum_up
+from evals.statistics.clusters import sum_up
 
 DIFFERENCES = (0.02, 0.03, 0.05, 0.08, 0.10, 0.15)
 CORRELATION = 0.5
@@ -64,9 +64,9 @@ def power_of(
     if len(names) < 3:
         raise RunError(f"{run.name} has {metric} of {len(names)} papers only.", fix="Take a larger run.")
     cases = len({item.case_id for item in (*first, *second)})
-    spread = _residuals(sum_up(first, names=names))
+    spread = sum_up(first, names=names).pulls
     if other:
-        spread = _residuals(sum_up(second, names=names)) - spread
+        spread = sum_up(second, names=names).pulls - spread
         deviation = float(np.std(spread, ddof=1))
     else:
         deviation = float(np.std(spread, ddof=1)) * sqrt(2 * (1 - correlation))
@@ -77,11 +77,6 @@ def power_of(
         for difference in differences
     ]
     return Power(metric, cases, len(names), z * error, other is not None, tuple(rows))
-
-
-def _residuals(sums: Sums) -> np.ndarray:
-    """Each cluster's pull on the mean, scaled so that their deviation / sqrt(clusters) is the mean's error."""
-    return (sums.weighted - sums.mean * sums.weight) / float(sums.weight.mean())
 
 
 def _needed(

@@ -53,6 +53,7 @@ class Robustness(NamedTuple):
     variant: str
     metric: str
     cases: int
+    clusters: int
     difference: Difference
     worst_case: str
     worst: float
@@ -135,4 +136,5 @@ def _loss(variant: str, metric: str, pairs: list[tuple[Observation, Observation]
     after = sum_up(other._replace(cluster=one.cluster) for one, other in pairs)
     worst = min(pairs, key=lambda pair: pair[1].value - pair[0].value)
     change = worst[1].value - worst[0].value
-    return Robustness(variant, metric, len(pairs), paired_difference(before, after), worst[1].case_id, change)
+    difference = paired_difference(before, after)
+    return Robustness(variant, metric, len(pairs), len(before.names), difference, worst[1].case_id, change)

@@ -1,6 +1,7 @@
 """Scores summed up by cluster: what is resampled as one, since its cases are about one paper or one conversation."""
 
 from collections.abc import Iterable, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,16 @@ class Sums(NamedTuple):
     def mean(self) -> float:
         """Raises ZeroDivisionError where there is no weight."""
         return float(self.weighted.sum()) / float(self.weight.sum())
+
+    @property
+    def pulls(self) -> Array:
+        """Each cluster's pull on the mean, scaled so that their deviation / sqrt(clusters) is the mean's error."""
+        return (self.weighted - self.mean * self.weight) / float(self.weight.mean())
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean, between clusters."""
+        return float(np.std(self.pulls, ddof=1)) / sqrt(len(self.names))
 
 
 def sum_up(observations: Iterable[Observation], *, names: Sequence[str] | None = None) -> Sums:

@@ -1,9 +1,19 @@
-"""Cluster-bootstrap intervals and sign-flip tests of means and of paired differences of means, vectorised.
+"""Intervals of means and of paired differences of means by cluster, and sign-flip tests, vectorised.
 
-Intervals are expanded percentile intervals (Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section
-5.3): of C clusters, the quantiles are taken at Phi(-+ t * sqrt(C / (C - 1))) with Student's t of C - 1 degrees, since
-plain percentiles cover too little with few clusters: 94.2 % for 30, where these cover 95.8 % and bootstrap-t, with its
-unstable errors of binary scores, 93.4 % (2,000 simulated comparisons without a difference).
+Of differences, and of means that are no shares, they are expanded percentile intervals of a cluster bootstrap
+(Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 5.3): of C clusters, the quantiles are taken
+at Phi(-+ t * sqrt(C / (C - 1))) with Student's t of C - 1 degrees, since plain percentiles cover too little. Of 2,000
+simulated comparisons (tests/simulated_runs.py) with 10, 20 and 45 clusters they cover
+
+    without a difference    95.3, 95.7, 94.9 %    (plain percentiles 94.0, 94.2, 94.1 %)
+    from .76 to .59         93.9, 94.5, 94.5 %    (89.4, 92.1, 93.8 %)
+    from .93 to .84         89.9, 92.5, 92.9 %    (83.9, 90.1, 91.7 %)
+
+and with 5 clusters 98.7, 92.6 and 70.4 %; with fewer they would tell nothing.
+
+Of shares they are Wilson's score intervals (1927) with Student's t and as many cases as the variance between clusters
+is worth (Kish 1965; Dean and Pagano 2015): with 3 to 60 clusters, these cover 93 to 99 % of shares from .5 to .99,
+where the bootstrap covers 40 to 94 %, least near 1.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +30,12 @@ from evals.statistics.clusters import Sums
 Array = NDArray[np.float64]
 
 RESAMPLES = 10_000
-FEWEST = 3
-"""Clusters below which no interval is given."""
+FEWEST = 5
+"""Clusters below which no interval is resampled."""
+FEWEST_OF_SHARE = 3
+"""Clusters below which no interval of a share is given."""
+FEW_CLUSTERS = 20
+"""Clusters below which an interval of a difference may be too narrow."""
 _BLOCK = 2_000
 """Resamples that are in memory at once."""
 _CACHED = 2_000_000
@@ -47,19 +61,17 @@ class Difference(NamedTuple):
 
 
 def mean_interval(sums: Sums, *, resamples: int = RESAMPLES, seed: int = 0, is_share: bool = False) -> Interval:
-    """The mean of `sums` and its interval. A share of exactly 0 or 1 gets a bound by the rule of three: 3 / clusters.
+    """The mean of `sums` and its interval; that of a share of exactly 0 or 1 is by the rule of three: 3 / clusters.
 
     Raises ZeroDivisionError where nothing has weight.
     """
+    if is_share:
+        return _share_interval(sums)
     value, clusters = sums.mean, len(sums.names)
     if clusters < FEWEST:
         return Interval(value, None, None)
     ratio = _ratios(sums.weighted[:, None], sums.weight[:, None])
     low, high = (float(bound[0]) for bound in bounds(ratio, clusters, resamples=resamples, seed=seed))
-    if is_share and value >= 1.0:
-        low = max(0.0, 1.0 - _RULE_OF_THREE / clusters)
-    elif is_share and value <= 0.0:
-        high = min(1.0, _RULE_OF_THREE / clusters)
     return Interval(value, low, high)
 
 
@@ -146,6 +158,19 @@ def student_t(level: float, degrees: int) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return float(z + sum(term / v**power for power, term in enumerate(terms, start=1)))
+
+
+def _share_interval(sums: Sums) -> Interval:
+    value, clusters = min(1.0, max(0.0, sums.mean)), len(sums.names)
+    if clusters < FEWEST_OF_SHARE:
+        return Interval(value, None, None)
+    if value in {0.0, 1.0}:
+        most = min(1.0, _RULE_OF_THREE / clusters)
+        return Interval(value, 0.0, most) if value == 0.0 else Interval(value, 1.0 - most, 1.0)
+    share = value * (1 - value)
+    spread = (student_t(0.975, clusters - 1) * sums.error) ** 2 / share  # t^2 / cases that the clusters are worth
+    centre, half = (value + spread / 2) / (1 + spread), sqrt(share * spread + spread**2 / 4) / (1 + spread)
+    return Interval(value, centre - half, centre + half)
 
 
 def _ratios(weighted: Array, weight: Array) -> Callable[[Array], Array]:

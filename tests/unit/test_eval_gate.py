@@ -1,6 +1,6 @@
 """What a gate calls a regression: seldom what chance does, mostly what is one, and of few cases any large fall."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +9,9 @@ import pytest
 from evals.results.comparison import Compared, Comparison
 from evals.results.gate import Verdict, judge
 from evals.scoring import PRIMARIES, metric_named
-from evals.statistics.clusters import Sums
 from evals.statistics.resampling import Difference, holm, paired_difference
 from tests.eval_builders import results
+from tests.simulated_runs import draw
 
 GATES, RESAMPLES = 1000, 1000
 
@@ -25,36 +25,41 @@ def row(metric: str, difference: Difference, *, clusters: int, p: float) -> Comp
     return Compared(metric_named(metric), clusters, clusters, 0.9, 0.9 + difference.value, difference, p)
 
 
-def sides(rng: np.random.Generator, *, clusters: int, effect: float) -> tuple[Sums, Sums]:
-    """Right and wrong answers of two runs, 1 to 8 cases a cluster, alike within it and from run to run."""
-    cases = rng.integers(1, 9, clusters)
-    of = np.repeat(np.arange(clusters), cases)
-    item = rng.normal(1.2, 1.0, clusters)[of] + rng.normal(0, 1, len(of))
-    names = tuple(map(str, range(clusters)))
-    before, after = (item + shift + rng.normal(0, 0.7, len(of)) > 0 for shift in (0.0, effect))
-    one, other = (np.bincount(of, right, clusters) for right in (before, after))
-    return Sums(names, one, cases.astype(float)), Sums(names, other, cases.astype(float))
-
-
-def simulated(*, clusters: int, effects: Mapping[str, float]) -> Iterator[Verdict]:
+def simulated(
+    *,
+    papers: int,
+    effects: Mapping[str, float] | None = None,
+    is_clustered: bool = True,
+    is_corrected: bool = True,
+) -> Iterator[Verdict]:
     """Gates of the primary metrics between two runs that differ by chance and by `effects`."""
     rng = np.random.default_rng(0)
+    draws = [draw(rng, papers=papers, pairs=GATES, effect=(effects or {}).get(name, 0.0)) for name in PRIMARIES]
     for gate in range(GATES):
-        pairs = [sides(rng, clusters=clusters, effect=effects.get(name, 0.0)) for name in PRIMARIES]
+        pairs = [each.sums(gate, is_clustered=is_clustered) for each in draws]
         found = [paired_difference(*pair, resamples=RESAMPLES, seed=gate % 5) for pair in pairs]
-        adjusted = holm([each.p for each in found])
-        rows = zip(PRIMARIES, found, adjusted, strict=True)
-        yield gated(*(row(name, difference, clusters=clusters, p=p) for name, difference, p in rows))
+        raw = [each.p for each in found]
+        rows = zip(PRIMARIES, found, holm(raw) if is_corrected else raw, strict=True)
+        yield gated(*(row(name, difference, clusters=papers, p=p) for name, difference, p in rows))
 
 
-@pytest.mark.parametrize("clusters", [20, 45])
-def test_where_nothing_changed_19_of_20_gates_pass(clusters: int) -> None:
-    verdicts = list(simulated(clusters=clusters, effects={}))
-    assert 0.95 <= sum(verdict.exit_code == 0 for verdict in verdicts) / GATES < 1
+def share_passed(verdicts: Iterable[Verdict]) -> float:
+    return sum(verdict.exit_code == 0 for verdict in verdicts) / GATES
+
+
+@pytest.mark.parametrize("papers", [20, 45])
+def test_where_nothing_changed_19_of_20_gates_pass(papers: int) -> None:
+    assert 0.95 <= share_passed(simulated(papers=papers)) < 1
+
+
+@pytest.mark.parametrize(("is_clustered", "is_corrected"), [(True, False), (False, True)])
+def test_without_the_correction_or_the_papers_they_would_not(*, is_clustered: bool, is_corrected: bool) -> None:
+    verdicts = simulated(papers=45, is_clustered=is_clustered, is_corrected=is_corrected)
+    assert share_passed(verdicts) < 0.93
 
 
 def test_a_planted_regression_fails_the_gate_by_its_name() -> None:
-    verdicts = list(simulated(clusters=45, effects={"citation_f1": -0.8}))
+    verdicts = list(simulated(papers=45, effects={"citation_f1": -1.2}))
     named = [[rule.name for rule in verdict.broken] for verdict in verdicts]
     assert sum("citation_f1" in each for each in named) / GATES > 0.95
     assert sum(each != ["citation_f1"] for each in named) / GATES < 0.1

@@ -152,18 +152,19 @@ def test_plots_are_drawn_as_svg_without_script_or_address(report: Report) -> Non
 
 
 def test_a_comparison_names_what_flipped_and_draws_the_differences() -> None:
-    asked = {name: case(case_id=name, question=f"{name} {HOSTILE}", cluster=name) for name in ("a", "b", "c", "d")}
+    asked = {name: case(case_id=name, question=f"{name} {HOSTILE}", cluster=name) for name in "abcde"}
     before = results({name: {"nugget_recall": 1.0, "accuracy": 1.0} for name in asked}, name="old", **asked)
     after = results({n: {"nugget_recall": float(n == "a"), "accuracy": float(n == "a")} for n in asked}, **asked)
     comparison = compare(before, after)
     page = render_comparison(comparison)
     assert "From old to run" in page
-    assert "3 newly wrong, 0 newly right" in page
-    assert "-0.750 [" in page
+    assert "4 newly wrong, 0 newly right" in page
+    assert "-0.800 [" in page
+    assert "(5 the fewest): their intervals may be too narrow" in page
     assert "<img" not in page
     spec = differences_spec(comparison)
     assert spec is not None
-    assert [each["value"] for each in spec["data"]["values"]] == [-0.75, -0.75]
+    assert [each["value"] for each in spec["data"]["values"]] == pytest.approx([-0.8, -0.8])
     same = compare(before, before)
     assert "<p>None.</p>" in render_comparison(same)
     only_words = results({"a": {"words": 3.0}}, **asked)

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from evals.report.numbers import caution
 from evals.statistics.clusters import Observation, Sums, sum_up
 from evals.statistics.resampling import (
+    FEW_CLUSTERS,
     bounds,
     holm,
     mean_interval,
@@ -15,6 +17,7 @@ from evals.statistics.resampling import (
     student_t,
 )
 from evals.statistics.shrinkage import shrink
+from tests.simulated_runs import EASY, HARD, NEARLY_ALL, Draws, draw, share_covered, truths
 
 
 def sums(*values: float, weight: float = 1.0) -> Sums:
@@ -53,8 +56,18 @@ def test_no_failure_in_n_clusters_is_bounded_by_the_rule_of_three() -> None:
 
 
 def test_too_few_clusters_get_no_interval() -> None:
-    assert mean_interval(sums(0.0, 1.0)) == (0.5, None, None)
-    assert paired_difference(sums(0.0, 1.0), sums(1.0, 1.0))[:3] == (0.5, None, None)
+    assert mean_interval(sums(0.0, 1.0), is_share=True) == (0.5, None, None)
+    assert mean_interval(sums(0.0, 1.0, 2.0, 3.0)) == (1.5, None, None)
+    assert paired_difference(sums(0.0, 1.0, 0.0, 1.0), sums(1.0, 1.0, 1.0, 1.0))[:3] == (0.5, None, None)
+
+
+def test_a_share_of_clusters_of_one_case_has_wilsons_interval() -> None:
+    found = mean_interval(sums(*[1.0] * 81, *[0.0] * 19), is_share=True)
+    t2 = student_t(0.975, 99) ** 2 / 99  # the variance is estimated: 99 of 100 cases count
+    half = math.sqrt(t2 * 0.81 * 0.19 + t2**2 / 4)
+    assert found == pytest.approx((0.81, (0.81 + t2 / 2 - half) / (1 + t2), (0.81 + t2 / 2 + half) / (1 + t2)))
+    same = mean_interval(sums(*[0.5] * 9), is_share=True)
+    assert same == (0.5, 0.5, 0.5)
 
 
 def test_a_paired_difference_is_surer_than_two_means() -> None:
@@ -69,7 +82,7 @@ def test_a_paired_difference_is_surer_than_two_means() -> None:
 
 
 def test_comparing_a_run_with_itself_is_no_difference() -> None:
-    same = sums(0.2, 0.4, 0.9, 1.0)
+    same = sums(0.2, 0.4, 0.6, 0.9, 1.0)
     assert paired_difference(same, same) == (0.0, 0.0, 0.0, 1.0)
 
 
@@ -95,32 +108,65 @@ def test_students_t_is_that_of_the_tables(degrees: int, quantile: float) -> None
     assert student_t(0.975, degrees) == pytest.approx(quantile, rel=0.005)
 
 
-RUNS, CLUSTERS = 1000, 30
+PAIRS = 1000
 
 
-def simulated(rng: np.random.Generator, *, effect: float) -> tuple[np.ndarray, np.ndarray]:
-    """Cases and summed paired differences of binary scores, shape (clusters, runs): 1 to 8 cases a cluster, alike."""
-    cases = rng.integers(1, 9, (CLUSTERS, RUNS))
-    paper = rng.normal(1.2, 1.0, (CLUSTERS, RUNS))
-    change = np.zeros((CLUSTERS, RUNS))
-    for place in range(8):
-        item = paper + rng.normal(0, 1, (CLUSTERS, RUNS))
-        before = item + rng.normal(0, 0.7, (CLUSTERS, RUNS)) > 0
-        after = item + effect + rng.normal(0, 0.7, (CLUSTERS, RUNS)) > 0
-        change += (after.astype(float) - before) * (cases > place)
-    return cases.astype(float), change
+def compared(papers: int, effect: float, ability: float = EASY) -> tuple[Draws, float]:
+    """Simulated comparisons, and the true difference."""
+    draws = draw(np.random.default_rng(0), papers=papers, pairs=PAIRS, effect=effect, ability=ability)
+    before, after = truths(
+        [
+            draw(np.random.default_rng(seed), papers=papers, pairs=4000, effect=effect, ability=ability)
+            for seed in (1, 2)
+        ]
+    )
+    return draws, after - before if effect else 0.0
 
 
-@pytest.mark.parametrize("effect", [0.0, -0.8])
-def test_intervals_of_1000_simulated_comparisons_cover_the_truth_in_95_percent(effect: float) -> None:
-    cases, change = simulated(np.random.default_rng(0), effect=effect)
-    many = [simulated(np.random.default_rng(seed), effect=effect) for seed in range(1, 6)]
-    truth = sum(each[1].sum() for each in many) / sum(each[0].sum() for each in many) if effect else 0.0
-    low, high = bounds(lambda counts: (counts @ change) / (counts @ cases), CLUSTERS)
-    covered = float(np.mean((low <= truth) & (truth <= high)))
-    assert 0.93 <= covered <= 0.97
+def intervals(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of each pair's difference."""
+    change, sizes = draws.by_paper(draws.after - draws.before), draws.sizes
+    return bounds(lambda counts: (counts @ change) / (counts @ sizes)[:, None], len(sizes))
+
+
+@pytest.mark.parametrize(("papers", "effect"), [(10, 0.0), (15, 0.0), (30, 0.0), (45, 0.0), (30, -1.2), (45, -1.2)])
+def test_intervals_of_1000_simulated_comparisons_cover_the_truth_in_95_percent(papers: int, effect: float) -> None:
+    draws, truth = compared(papers, effect)
+    low, high = intervals(draws)
+    assert 0.93 <= share_covered(low, high, truth) <= 0.97
     seen = float(np.mean(high < 0))
     assert seen <= 0.035 if effect == 0 else seen >= 0.9
+
+
+@pytest.mark.parametrize(("papers", "effect"), [(10, 0.0), (30, 0.0), (45, 0.0), (30, -0.8)])
+def test_resampling_cases_instead_of_papers_would_not(papers: int, effect: float) -> None:
+    draws, truth = compared(papers, effect)
+    low, high = intervals(draws._replace(papers=np.arange(len(draws.papers))))
+    assert share_covered(low, high, truth) < 0.90
+
+
+@pytest.mark.parametrize(("papers", "effect", "ability"), [(5, -0.8, EASY), (10, -0.8, NEARLY_ALL)])
+def test_of_few_papers_intervals_are_too_narrow_and_said_to_be(papers: int, effect: float, ability: float) -> None:
+    draws, truth = compared(papers, effect, ability)
+    assert 0.80 <= share_covered(*intervals(draws), truth) < 0.94
+    assert f"({papers} the fewest)" in caution([papers, 45])
+    assert caution([FEW_CLUSTERS, 45]) == ""
+
+
+@pytest.mark.parametrize("ability", [EASY, HARD, NEARLY_ALL])
+@pytest.mark.parametrize("papers", [5, 10, 15, 30])
+def test_intervals_of_shares_cover_the_truth_with_few_papers_and_near_1(papers: int, ability: float) -> None:
+    draws = draw(np.random.default_rng(0), papers=papers, pairs=PAIRS, ability=ability)
+    truth, _ = truths([draw(np.random.default_rng(1), papers=papers, pairs=4000, ability=ability)])
+
+    def covered(*, is_clustered: bool) -> float:
+        found = [mean_interval(draws.sums(pair, is_clustered=is_clustered)[0], is_share=True) for pair in range(PAIRS)]
+        low, high = (np.array(sides, dtype=float) for sides in list(zip(*found, strict=True))[1:])
+        return share_covered(low, high, truth)
+
+    assert 0.92 <= covered(is_clustered=True) <= 0.99
+    if papers >= 10:
+        assert covered(is_clustered=False) < covered(is_clustered=True) - 0.04
 
 
 def test_small_groups_are_drawn_in_and_large_ones_are_not() -> None:
