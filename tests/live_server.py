@@ -16,20 +16,26 @@ from ui.server import create_app
 def live(assistant: object, config: PageConfig | None = None) -> Iterator[str]:
     """The address of the app while it is served, without a slash at its end."""
 
-    async def make() -> uvicorn.Server:
-        app = create_app(assistant, config or PageConfig())  # type: ignore[arg-type]
-        return uvicorn.Server(
-            uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", timeout_graceful_shutdown=2)
-        )
+    started: list[uvicorn.Server] = []
 
-    server = asyncio.run(make())
-    thread = threading.Thread(target=server.run, daemon=True)
+    async def serve() -> None:
+        app = create_app(assistant, config or PageConfig())  # type: ignore[arg-type]
+        started.append(
+            uvicorn.Server(
+                uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", timeout_graceful_shutdown=2)
+            )
+        )
+        await started[0].serve()
+
+    # In the thread, as Playwright leaves a loop running in this one.
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     until = time.monotonic() + 60
-    while not server.started:
+    while not (started and started[0].started):
         assert thread.is_alive(), "the server ended before it was ready"
         assert time.monotonic() < until, "the server was not ready in time"
         time.sleep(0.02)
+    (server,) = started
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:

@@ -26,7 +26,7 @@ from ui.settings_drawer import Choices
 LOCAL_OWNER = "local"
 """Whose conversations are kept where the page is open to this machine alone and asks for no password."""
 _STYLES = ("style.css", "drawers.css", "corpus.css", "evals.css")
-_SCRIPTS = ("page.js", "drawers.js", "keeping.js", "corpus.js", "labelling.js")
+_SCRIPTS = ("page.js", "drawers.js", "keeping.js", "corpus.js", "labelling.js", "leaving.js")
 _SESSIONS = 500
 _UPLOAD_SECONDS = 3600
 """After which an uploaded file that was not read is deleted."""

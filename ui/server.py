@@ -69,7 +69,7 @@ _OPEN_PAGES = frozenset(
     "svelte theme.css v1".split()
 )
 _OPEN_API = frozenset(
-    "app_id call cancel component_server heartbeat info login_check queue reset startup-events theme.css token "
+    "app_id call cancel component_server heartbeat info left login_check queue reset startup-events theme.css token "
     "user".split()
 )
 """First path segments that the page and its public endpoints use. All else of Gradio (proxying, files by path or

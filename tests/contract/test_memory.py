@@ -124,6 +124,18 @@ def test_a_tab_is_kept_while_it_is_open_and_an_hour_longer(site: Site) -> None:
     assert site.kept() == set()
 
 
+def test_a_tab_that_says_that_it_closes_goes_with_the_next_sweep(site: Site) -> None:
+    for session in ("tab", "other"):
+        assert not site.page.state_holder[session].is_closed
+    assert site.client.post("/gradio_api/left/tab").status_code == 204
+    assert site.client.post("/gradio_api/left/nobody").status_code == 204
+    site.sessions.sweep()
+    assert site.kept() == {"other"}
+    assert site.page.state_holder["tab"] is not None  # a request of it that comes late makes it anew
+    site.sessions.sweep()
+    assert site.kept() == {"other"}
+
+
 def test_a_session_that_gradio_has_put_out_goes_whole(site: Site) -> None:
     site.page.state_holder.capacity = 1
     site.leave("q")
