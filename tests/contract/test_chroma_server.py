@@ -1,17 +1,11 @@
 """A corpus on a real Chroma server: the same answers, from several processes, and without it none is lost."""
 
-import http.client
-import json
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
-import chromadb
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -21,60 +15,12 @@ from rag.corpus import Corpus
 from rag.errors import CorpusError, SettingsError
 from rag.ingest import ensure_corpus, share_corpus
 from rag.remote_store import ChromaServer, collection_name, open_shared
+from tests.contract.chroma_server import Served
 from tests.corpora import ingest, some_papers
 from tests.fake_embedder import FakeEmbedder
 
 PAPERS = some_papers(range(320))
 """More than go into one write."""
-
-
-class Served:
-    """`chroma run` on loopback, which can be stopped and started again on the same folder."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
-        self._folder = folder
-        self.server = ChromaServer("127.0.0.1", self.port, ssl=False)
-        self.start()
-
-    def start(self) -> None:
-        program = Path(sys.executable).with_name("chroma")
-        command = [program, "run", "--path", self._folder, "--host", "127.0.0.1", "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-            except OSError:
-                assert self.process.poll() is None
-                assert time.monotonic() < until
-                time.sleep(0.05)
-            else:
-                return
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    @contextmanager
-    def client(self) -> "Iterator[chromadb.api.ClientAPI]":
-        client = chromadb.HttpClient("127.0.0.1", self.port)
-        yield client
-        client.close()  # type: ignore[attr-defined]
-        for part in (client, client._admin_client):  # type: ignore[attr-defined]
-            part._server._session.close()
-
-    def create(self, name: str, configuration: dict[str, object]) -> None:
-        """Makes a collection as any client could, with whatever configuration."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port)
-        path = "/api/v2/tenants/default_tenant/databases/default_database/collections"
-        body = json.dumps({"name": name, "configuration": configuration})
-        connection.request("POST", path, body, {"Content-Type": "application/json"})
-        with connection.getresponse() as response:
-            assert response.status == 200, response.read()
-        connection.close()
 
 
 @pytest.fixture(scope="module")
