@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pages import DESKTOP, PHONE, WIDE
+from tests.browser.pages import DESKTOP, PHONE, WIDE, settle
 
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 MOST_TABS = 150
@@ -31,7 +31,7 @@ def inspecting(page: Page) -> Iterator[Look]:
     def look(state: str) -> None:
         for colours in ("light", "dark"):
             page.evaluate("dark => document.body.classList.toggle('dark', dark)", colours == "dark")  # as Gradio does
-            page.wait_for_timeout(300)  # a drawer's way in, and the colours'
+            settle(page)
             found[f"{state}, {colours}"] = faults(page)
         page.evaluate("document.body.classList.remove('dark')")
 

@@ -7,11 +7,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import TypeVar
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
@@ -19,6 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DESKTOP, WIDE, PHONE = (1280, 800), (1920, 1080), (390, 844)
 CHIPS = '#chat a[href^="#cite-"]:not([href$="-nearest"])'
 START_SECONDS = 90
+T = TypeVar("T")
+SOON_SECONDS = 10
+_SETTLED = """() => Promise.allSettled(document.getAnimations()
+  .filter((each) => each.effect.getComputedTiming().endTime !== Infinity).map((each) => each.finished))"""
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -131,8 +136,9 @@ class Reader:
             self.wait_for_the_end()
 
     def wait_for_the_end(self) -> None:
-        """Waits until the answer that is being written is done."""
+        """Waits until the answer that is being written is done and shown as checked."""
         expect(self.page.locator("#ask .stop-button")).to_have_count(0, timeout=30_000)
+        expect(self.answer.locator('a[href$="-pending"]')).to_have_count(0)
 
     @property
     def questions(self) -> Locator:
@@ -167,6 +173,19 @@ class Reader:
     @property
     def chips(self) -> Locator:
         return self.page.locator(CHIPS)
+
+
+def settle(page: Page) -> None:
+    """Waits until nothing moves any more."""
+    page.evaluate(_SETTLED)
+
+
+def becomes(page: Page, read: Callable[[], T], wanted: T) -> None:
+    """Waits until what `read` finds on the page is `wanted`."""
+    until = time.monotonic() + SOON_SECONDS
+    while (found := read()) != wanted:
+        assert time.monotonic() < until, f"{found!r} is not {wanted!r}"
+        page.wait_for_timeout(50)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from tests.browser.pages import DESKTOP, PHONE, WIDE, Reader, chromium, reading, served
+from tests.browser.pages import DESKTOP, PHONE, WIDE, Reader, chromium, reading, served, settle
 
 QUESTION = "What are memory traces?"
 
@@ -141,7 +141,7 @@ def main(out: Path, *, names: Collection[str] = ()) -> None:
                         continue
                     with reading(browser, url, size=size, dark=dark) as reader:
                         state(reader)
-                        reader.page.wait_for_timeout(400)  # transitions
+                        settle(reader.page)
                         name = f"{state.__name__}-{size[0]}-{'dark' if dark else 'light'}.png"
                         reader.page.screenshot(path=out / name)
 
