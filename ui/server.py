@@ -22,6 +22,7 @@ from rag.conversations import ConversationStore
 from rag.errors import SettingsError
 from ui.app import LOCAL_OWNER, PageConfig, build
 from ui.corpus_changes import MAX_UPLOAD_BYTES
+from ui.delivery import Delivery
 from ui.ended_sessions import EndedSessions
 from ui.limits import AskLimit, LoginLimit
 from ui.mcp import McpServer
@@ -187,6 +188,7 @@ def create_app(
         app.router.routes.append(tools.route)
     gr.mount_gradio_app(app, page, path="/", **arguments)
     app.add_middleware(EndedSessions, page=page)
+    app.add_middleware(Delivery)
     app.add_middleware(LoginLimit)
     app.add_middleware(AskLimit)
     app.add_middleware(GuardMiddleware, uploads=config.adds)

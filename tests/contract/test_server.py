@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,20 @@ def test_the_page_holds_its_styles_and_script_and_no_foreign_address(client: Tes
     assert "window.citewise" in page
     assert "#conversation" in page
     assert "fonts.googleapis.com" not in page
+
+
+def test_the_document_is_packed_and_its_parts_are_kept_by_the_browser(client: TestClient) -> None:
+    page = client.get("/", headers={"accept-encoding": "gzip"})
+    assert page.headers["content-encoding"] == "gzip"
+    assert int(page.headers["content-length"]) < len(page.content) / 4
+    assert "content-encoding" not in client.get("/", headers={"accept-encoding": "identity"}).headers
+    assert "cache-control" not in page.headers
+    script = re.search(r'src="\./(assets/index-[^"]+\.js)"', page.text)
+    assert script
+    kept = client.get(f"/{script[1]}", headers={"accept-encoding": "br"})
+    assert "immutable" in kept.headers["cache-control"]
+    assert kept.headers["content-encoding"] == "br"
+    assert "cache-control" not in client.get("/assets/nothing.js").headers
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/config", "/gradio_api/info", "/nothing", "/gradio_api/upload"])
