@@ -96,6 +96,7 @@ def _follow(
                 found = event
                 status = searching_status(event.papers, event.searched)
                 yield View(messages, panel=reading_panel(event.papers), status=status)
+                shown_at = clock()  # what is quoted is finished before an update of its text alone would be seen
                 continue
             parts.append(event)
             if clock() - shown_at >= SECONDS_BETWEEN_UPDATES:
