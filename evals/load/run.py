@@ -1,20 +1,18 @@
 """One measurement of load: sessions for a while, then more than fit, then the end of the server amid answers."""
 
 import os
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from evals.load.endpoint import MODEL, address_of, scripted_endpoint
-from evals.load.server import LoadError, PageServer
+from evals.load.server import LoadError, PageServer, copied_home
 from evals.load.sessions import Sessions, Tally
 
 _SAMPLE_SECONDS = 1.0
@@ -71,11 +69,11 @@ def run_load(plan: Plan, *, home: Path, corpus: str, papers: int, questions: Seq
     """Measures on a copy of the corpus, which is deleted at the end. Raises LoadError where the page does not start."""
     scripted = plan.endpoint_seconds is not None
     endpoint = scripted_endpoint(questions, seconds=plan.endpoint_seconds or 0.0) if scripted else nullcontext()
-    with _copied(home, corpus) as place, endpoint as model:
+    with copied_home(home, corpus) as place, endpoint as model:
         variables = {"CITEWISE_WRITER": "extractive"}
         if model is not None:
             variables = {"CITEWISE_WRITER": "chat", "CITEWISE_BASE_URL": address_of(model), "CITEWISE_MODEL": MODEL}
-        with PageServer(home=place, corpus=corpus, variables=variables) as server:
+        with PageServer.chat(home=place, corpus=corpus, variables=variables) as server:
             tally, samples = _steady(plan, server, questions)
             beside = _beside_ingest(plan, server, questions, home=place, corpus=corpus) if plan.ingest else None
             machine_load = os.getloadavg()[0]
@@ -106,14 +104,6 @@ def percentile(values: Sequence[float], share: float) -> float:
     """The value below which `share` of `values` lie, by the nearest rank; 0 without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
-
-
-@contextmanager
-def _copied(home: Path, corpus: str) -> Iterator[Path]:
-    """A home of its own with that corpus, and without cached embeddings."""
-    with tempfile.TemporaryDirectory(prefix="citewise-load-") as folder:
-        shutil.copytree(home / "corpora" / corpus, Path(folder) / "corpora" / corpus)
-        yield Path(folder)
 
 
 def _steady(plan: Plan, server: PageServer, questions: Sequence[str]) -> tuple[Tally, list[float]]:

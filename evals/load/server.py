@@ -1,14 +1,18 @@
-"""The page's server in a process of its own, as `citewise chat` starts it, with an eye on its memory."""
+"""A server in a process of its own, such as `citewise chat` starts it, with an eye on its memory."""
 
 import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rag.errors import CitewiseError
@@ -21,19 +25,28 @@ class LoadError(CitewiseError):
 
 
 class PageServer:
-    """`citewise chat` on a free port of loopback. Use as a context manager; it is killed at the end if need be."""
+    """A Python program that serves a page on a free port of loopback, which it is told by --port.
 
-    def __init__(self, *, home: Path, corpus: str, variables: Mapping[str, str]) -> None:
-        self.port = _free_port()
-        program = "import sys; from rag.cli import main; sys.exit(main())"
-        arguments = ["chat", "--home", str(home), "--corpus", corpus, "--port", str(self.port)]
+    It is there once `ready` answers. Use as a context manager; it is killed at the end if need be.
+    """
+
+    def __init__(
+        self, program: Sequence[str], *, variables: Mapping[str, str] = MappingProxyType({}), ready: str = "/readyz"
+    ) -> None:
+        self.port, self._ready = _free_port(), ready
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("CITEWISE_", "OPENAI_"))}
         self.process = subprocess.Popen(  # noqa: S603  our own program
-            [sys.executable, "-c", program, *arguments],
+            [sys.executable, *program, "--port", str(self.port)],
             env={**kept, **variables},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+
+    @classmethod
+    def chat(cls, *, home: Path, corpus: str, variables: Mapping[str, str]) -> "PageServer":
+        """`citewise chat` for a corpus of `home`."""
+        program = "import sys; from rag.cli import main; sys.exit(main())"
+        return cls(["-c", program, "chat", "--home", str(home), "--corpus", corpus], variables=variables)
 
     def __enter__(self) -> "PageServer":
         until = time.monotonic() + _START_SECONDS
@@ -69,13 +82,21 @@ class PageServer:
     def _is_ready(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2.0)
         try:
-            connection.request("GET", "/readyz")
+            connection.request("GET", self._ready)
             with connection.getresponse() as response:
                 return response.status == 200
         except OSError:
             return False
         finally:
             connection.close()
+
+
+@contextmanager
+def copied_home(home: Path, corpus: str) -> Iterator[Path]:
+    """A home of its own with that corpus, and without cached embeddings; deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="citewise-") as folder:
+        shutil.copytree(home / "corpora" / corpus, Path(folder) / "corpora" / corpus)
+        yield Path(folder)
 
 
 def _free_port() -> int:

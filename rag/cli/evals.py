@@ -13,6 +13,7 @@ from rag.cli.eval_judge import judge_app
 from rag.cli.eval_label import label_command
 from rag.cli.eval_load import load_command
 from rag.cli.eval_optimize import optimize_command
+from rag.cli.eval_page import page_command
 from rag.cli.eval_perf import perf_command
 from rag.cli.eval_redteam import redteam_command
 from rag.cli.eval_report import report_command
@@ -38,6 +39,7 @@ eval_app.command("power")(power_command)
 eval_app.command("optimize")(optimize_command)
 eval_app.command("perf")(perf_command)
 eval_app.command("load")(load_command)
+eval_app.command("page")(page_command)
 eval_app.add_typer(baseline_app, name="baseline")
 eval_app.add_typer(judge_app, name="judge")
 eval_app.add_typer(feedback_app, name="feedback")

@@ -11,7 +11,8 @@ from typing import Protocol
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.pages import CHROMIUM, Reader, chromium, reading, served
+from evals.page.browser import CHROMIUM, chromium
+from tests.browser.pages import Reader, reading, served
 
 
 class OpenPage(Protocol):

@@ -1,7 +1,6 @@
 """A page of citewise in Chromium, as tests and screenshots drive it."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import TypeVar
 
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 DESKTOP, WIDE, PHONE = (1280, 800), (1920, 1080), (390, 844)
@@ -24,10 +23,6 @@ T = TypeVar("T")
 SOON_SECONDS = 10
 _SETTLED = """() => Promise.allSettled(document.getAnimations()
   .filter((each) => each.effect.getComputedTiming().endTime !== Infinity).map((each) => each.finished))"""
-
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-"""The Chromium of this machine, None where there is none: Playwright's own cannot be fetched everywhere."""
 
 
 @contextmanager
@@ -77,17 +72,6 @@ def _wait_until_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
         finally:
             connection.close()
     raise AssertionError(f"the server was not ready within {START_SECONDS} s")
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The Chromium of this machine, which fetches nothing of its own."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
-        yield browser
-        browser.close()
 
 
 @dataclass

@@ -5,7 +5,8 @@ import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from tests.browser.pages import DESKTOP, PHONE, WIDE, Reader, chromium, reading, served, settle
+from evals.page.browser import chromium
+from tests.browser.pages import DESKTOP, PHONE, WIDE, Reader, reading, served, settle
 
 QUESTION = "What are memory traces?"
 
