@@ -210,7 +210,7 @@ def _script(question: str, papers: Sequence[Paper]) -> list[Line]:
         ),
         ("All of these methods are known to work on every benchmark.", (), "unsupported"),
     ]
-    return lines * 6 if "slowly" in question else lines
+    return lines * 12 if "slowly" in question else lines
 
 
 def _number(index: int, lines: Sequence[Line]) -> int:
