@@ -1,7 +1,8 @@
 """The writer that asks a chat model: one call a question, streamed, its citations read while it streams."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import chain
 from math import inf
 from typing import Protocol
@@ -12,10 +13,14 @@ from rag.domain import Abstained, Note, Piece, Source, Turn, Usage
 from rag.llm import Completion, PromptTooLong
 from rag.prompting import FilledPrompt, Message, Prompt, fill_answer_prompt
 from rag.questions import Question
+from rag.tokens import count_tokens
 
 SENTINEL = "not in the sources"
 _LONGEST_START = 60
 """Characters of a reply that are held back at most until it is clear whether it begins with the sentinel."""
+_SMALLEST_WINDOW = 2048
+_READ_WHOLE = 0.75
+"""Share of our count of a prompt's tokens that a server reports at least which read all of it: tokenizers differ."""
 
 
 class Model(Protocol):
@@ -63,7 +68,7 @@ class ChatWriter:
         if filled.sources < len(sources):
             yield Note(f"{len(sources) - filled.sources} of {len(sources)} papers did not fit into the model's window.")
         try:
-            yield from read_reply(self._model.stream(filled.messages, until=until), sources=filled.sources)
+            yield from self._reply(filled, until=until)
             return
         except PromptTooLong as error:
             shorter = self._shorten(filled, question, sources, history, n_ctx=error.n_ctx)
@@ -74,7 +79,14 @@ class ChatWriter:
             "The prompt was too long for the model: it was shortened from "
             f"{filled.sources} papers to {shorter.sources} and from {filled.turns} earlier turns to {shorter.turns}."
         )
-        yield from read_reply(self._model.stream(shorter.messages, until=until), sources=shorter.sources)
+        yield from self._reply(shorter, until=until)
+
+    def _reply(self, sent: FilledPrompt, *, until: float) -> Iterator[Piece]:
+        with closing(read_reply(self._model.stream(sent.messages, until=until), sources=sent.sources)) as pieces:
+            for piece in pieces:
+                yield piece
+                if isinstance(piece, Usage) and (remark := cut_silently(sent, read=piece.prompt_tokens)):
+                    yield Note(remark)
 
     def _fill(
         self, question: Question, sources: Sequence[Source], history: Sequence[Turn], *, budget: int
@@ -109,7 +121,18 @@ class ChatWriter:
         return shorter if (shorter.sources, shorter.turns) != (sent.sources, sent.turns) else None
 
 
-def read_reply(stream: Iterator[str | Completion], *, sources: int) -> Iterator[Piece]:
+def cut_silently(sent: FilledPrompt, *, read: int | None) -> str | None:
+    """A remark where a server tells that it `read` far fewer tokens than were sent, as Ollama does without an error."""
+    tokens = sum(count_tokens(message["content"]) for message in sent.messages)
+    if not read or tokens < _SMALLEST_WINDOW or read >= _READ_WHOLE * tokens:
+        return None
+    return (
+        f"The server read only {read:,} of about {tokens:,} tokens, so some papers may not have reached the model: "
+        "give it a larger window (with Ollama: OLLAMA_CONTEXT_LENGTH), or lower CITEWISE_CONTEXT_TOKENS."
+    )
+
+
+def read_reply(stream: Iterator[str | Completion], *, sources: int) -> Generator[Piece]:
     """The pieces of a model's reply that was given the sources 1..`sources`, then its usage.
 
     Raises what the stream raises.

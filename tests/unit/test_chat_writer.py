@@ -20,14 +20,14 @@ class Model:
 
     model = "test-model"
 
-    def __init__(self, *deltas: str, finish: str = "stop") -> None:
-        self._deltas, self._finish = deltas, finish
+    def __init__(self, *deltas: str, finish: str = "stop", read: int = 10) -> None:
+        self._deltas, self._finish, self._read = deltas, finish, read
         self.messages: Sequence[Message] = ()
 
     def stream(self, messages: Sequence[Message], *, until: float = inf) -> Iterator[str | Completion]:
         self.messages = messages
         yield from self._deltas
-        yield Completion(usage=Usage(10, 5, 1), finish=self._finish)
+        yield Completion(usage=Usage(self._read, 5, 1), finish=self._finish)
 
 
 def write(*deltas: str, finish: str = "stop", context_tokens: int = 4096, count: int = 2) -> list[Piece]:
@@ -159,3 +159,16 @@ def test_a_bound_on_the_sources_keeps_the_best_ones_without_a_remark() -> None:
     assert "[2] " in model.prompts[0]
     assert "[3] " not in model.prompts[0]
     assert [piece for piece in pieces if isinstance(piece, Cite | Removed | Note)] == [Cite(2), Removed("[3]")]
+
+
+@pytest.mark.parametrize(("read", "told"), [(2048, True), (2600, False), (3500, False), (0, False)])
+def test_a_server_that_cuts_the_prompt_without_an_error_is_noticed_by_its_count(read: int, told: bool) -> None:
+    model = Model("Traces decay [1].", read=read)
+    writer = ChatWriter(model=model, prompt=load_prompt("answer", "v1"), window=Window(8192, 200))
+    sources = [Source(number, paper(f"p{number}", abstract="word " * 300), ()) for number in range(1, 10)]
+    pieces = list(writer.write(read_question("What?"), sources=sources, history=()))
+    sent = sum(count_tokens(message["content"]) for message in model.messages)
+    assert 2731 < sent < 3466  # of which 2,048 is less than three quarters, and 2,600 is not
+    notes = [piece.text for piece in pieces if isinstance(piece, Note)]
+    assert notes == [note for note in notes if "OLLAMA_CONTEXT_LENGTH" in note]
+    assert bool(notes) is told
