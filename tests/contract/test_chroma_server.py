@@ -14,7 +14,8 @@ from rag.cli import app
 from rag.corpus import Corpus
 from rag.errors import CorpusError, SettingsError
 from rag.ingest import ensure_corpus, share_corpus
-from rag.remote_store import ChromaServer, collection_name, open_shared
+from rag.remote_store import ChromaServer, collection_name, open_shared, share
+from rag.store import ChunkRecord
 from tests.contract.chroma_server import Served
 from tests.corpora import ingest, some_papers
 from tests.fake_embedder import FakeEmbedder
@@ -86,6 +87,21 @@ def test_what_is_missing_there_is_filled_in(chroma: Served, built: Path) -> None
         open_shared(chroma.server, corpus.manifest)
     share_corpus(corpus, chroma.server)
     open_shared(chroma.server, corpus.manifest).close()
+    corpus.close()
+
+
+def test_the_limits_of_chroma_cloud_are_kept(chroma: Served, built: Path, home: Path) -> None:
+    shared = opened(built, chroma.server)
+    assert len(shared) > 300
+    assert shared.nearest_chunks(questions()[0], n=len(shared)).paper_rows.size == 300
+    shared.close()
+    ingest(home, some_papers(range(900, 902)))
+    corpus = opened(home, None)
+    long = (ChunkRecord(f"p{number}", "\N{DNA DOUBLE HELIX}" * 5000, 0, 5000) for number in range(2))
+    share(chroma.server, corpus.manifest, vectors=np.load(corpus.folder / "vectors.npy"), chunks=long)
+    with chroma.client() as client:
+        held = client.get_collection(collection_name(corpus.manifest), embedding_function=None).get()
+    assert [len(text.encode()) for text in held["documents"] or []] == [16_384, 16_384]
     corpus.close()
 
 

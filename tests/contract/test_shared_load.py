@@ -17,7 +17,7 @@ from evals.load.server import PageServer
 from evals.load.sessions import Sessions, Tally, ask
 from evals.perf.queries import derive_queries
 from rag.embedding import MiniLMEmbedder
-from rag.ingest import ensure_corpus, ingest_files
+from rag.ingest import ensure_corpus, ingest_files, share_corpus
 from rag.recovery import DEFAULT_CORPUS
 from tests.contract.chroma_server import Served
 
@@ -70,6 +70,7 @@ def test_two_pages_on_one_chroma_server_beside_an_ingest(
         return [each.tally for each in running]
 
     try:
+        share_corpus(corpus, chroma.server)  # a page's start would do it, within the time that it is waited for
         with page() as one, page() as two:
             ports = (one.port, two.port)
             running = sessions()
