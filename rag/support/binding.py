@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import combinations
 from typing import NamedTuple
 
@@ -21,11 +20,8 @@ _APART, _TWO = 0.15, 2
 _SAID = 0.5
 _LIST_REACH = 3
 _LIST_LINKS = frozenset({"and", "or", "with", "to", "vs", "versus"})
-_EARLIER = frozenset({"previous", "prior", "existing", "earlier", "conventional", "traditional", "current"})
-"""Words by which abstracts open a sentence on the work of others."""
-_COUNT_REACH, _SUBJECT_REACH = 5, 2
+_COUNT_REACH = 5
 _COMPARING = frozenset({"than", "compared", "versus", "vs"})
-_NEARLY_ALL, _MISSPELT = 0.7, 0.7
 
 
 def clauses(sentence: str) -> tuple[str, ...]:
@@ -81,8 +77,8 @@ def find_mixed(parts: Sequence[Clause]) -> Iterator[Finding]:
             continue
         if _has_figure(claim, coverages, held_by=owners[subject]):
             continue
-        with_name = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if has)
-        without = max(_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if not has)
+        with_name = max(share_of_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if has)
+        without = max(share_of_rest(c) for c, has in zip(coverages, owners[subject], strict=True) if not has)
         if without >= _SAID and without >= with_name + _MARGIN:
             yield Finding("mixed", f"the cited abstract with {claim.units[subject].surface} says something else of it")
 
@@ -136,26 +132,6 @@ def _is_listed(claim: SentenceView, first: int, second: int) -> bool:
     return second == first + 1 or (second <= first + _LIST_REACH and bool(between & _LIST_LINKS))
 
 
-def find_other_subject(coverage: Coverage) -> Iterator[Finding]:
-    """ "A is a task that ..." where the evidence has "B is a task that ..." or "Previous works are ...", not of A."""
-    units = coverage.claim.units
-    if not coverage.window or not units or not units[0].is_name or coverage.found[0] < _SAID:
-        return
-    best = coverage.sentences[coverage.window[0]]
-    if match(units[0], best) >= _SAID or _rest(coverage, window=coverage.window[:1]) < _NEARLY_ALL:
-        return
-    earlier = [token for token in best.tokens[:_SUBJECT_REACH] if token.lower in _EARLIER]
-    if earlier and not coverage.claim.words & _EARLIER:
-        yield Finding("subject", f"the cited abstract says it of {earlier[0].lower} work")
-    others = [token for token in best.units[:_SUBJECT_REACH] if token.is_name]
-    if not others:
-        return
-    other = others[0].surface
-    alike = SequenceMatcher(None, units[0].lower, other.lower()).ratio() >= _MISSPELT
-    if not alike and match(others[0], coverage.claim) < _SAID:
-        yield Finding("subject", f"the cited abstract says it of {other}")
-
-
 def find_unbound_numbers(parts: Sequence[Clause]) -> Iterator[Finding]:
     """Figures that the cited abstracts have of other things only.
 
@@ -163,7 +139,7 @@ def find_unbound_numbers(parts: Sequence[Clause]) -> Iterator[Finding]:
     "3 questions" where the evidence has "the three kinds of data".
     """
     for claim, coverages in parts:
-        rests = [_rest(coverage, without=_is_figure) for coverage in coverages]
+        rests = [share_of_rest(coverage, without=_is_figure) for coverage in coverages]
         for index, token in enumerate(claim.tokens):
             if not _is_figure(token):
                 continue
@@ -237,7 +213,7 @@ def _is_named(token: Token) -> bool:
     return token.is_name and not _is_figure(token)
 
 
-def _rest(
+def share_of_rest(
     coverage: Coverage, *, without: Callable[[Token], bool] = _is_named, window: Sequence[int] | None = None
 ) -> float:
     """The share of a clause's weight that an abstract, or its sentences of `window`, say, `without` tokens left out."""

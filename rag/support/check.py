@@ -8,7 +8,6 @@ from rag.support.binding import (
     clauses,
     cover_clauses,
     find_mixed,
-    find_other_subject,
     find_put_together,
     find_unbound_numbers,
     split_subjects,
@@ -21,6 +20,7 @@ from rag.support.language import is_foreign
 from rag.support.meta import needs_no_support
 from rag.support.model import load_model, probability
 from rag.support.overreach import find_overreach
+from rag.support.subjects import find_background, find_other_subject
 from rag.support.text import SentenceView, tokenize, view_sentence, view_sentences
 from rag.textnorm import contains_verbatim, quotations
 
@@ -138,6 +138,7 @@ def _find(
     findings += find_overreach(coverage, cited=len(abstracts))
     findings += find_clashes(sentence, abstracts=abstracts)
     findings += find_other_subject(coverage)
+    findings += find_background(coverage, abstracts=views)
     parts = clauses(sentence) if len(abstracts) > 1 else (sentence,)
     for part in parts:
         part_coverage = coverage if part == sentence else cover(view_sentence(part), coverage.sentences, idf=idf)

@@ -27,6 +27,18 @@ _POINTERS = frozenset({"that", "this", "those", "these", "it", "them", "way", "m
 _LINKS = frozenset({"of", "and", "or", "the", "a", "an", "its", "their", "our", "both", "such"})
 _BECAUSE = frozenset({"because"})
 _DUE_TO = frozenset({("due", "to"), ("owing", "to"), ("thanks", "to"), ("caused", "by")})
+_DENYING = frozenset(
+    "avoid avoids avoiding avoided bypass bypasses bypassing eliminate eliminates eliminating remove removes removing "
+    "independent independently inapproximable insufficient inaccurate incomplete ineffective inefficient infeasible "
+    "impossible impractical intractable invalid invariant inability indifferent infinite instead prohibitive only "
+    "prohibits prohibited limited limits limit struggle struggles challenging difficult frozen freezing".split()
+)
+_AFFIRMING = frozenset(
+    "under understanding understand understood underlying universal unified unify unique unit units union university "
+    "discrete discover discovery discuss discussion display distance distill distillation distilled distinct "
+    "distribution distributions distributed dispatch unless until".split()
+)
+"""Words that begin like denying ones."""
 _MOST_OBJECTS, _PAIR_REACH = 5, 5
 
 
@@ -37,6 +49,7 @@ def find_overreach(coverage: Coverage, *, cited: int) -> Iterator[Finding]:
     yield from _pointing_away(coverage.claim)
     yield from _other_relations(coverage)
     yield from _other_causes(coverage)
+    yield from _denied_nowhere(coverage)
 
 
 def _unbounded(coverage: Coverage) -> Iterator[Finding]:
@@ -95,6 +108,23 @@ def _other_causes(coverage: Coverage) -> Iterator[Finding]:
     cause = _cause(coverage.claim)
     if given and sum(match(token, view_tokens(given)) > 0 for token in cause) * 2 < len(cause):
         yield Finding("relation", "the cited abstract gives another reason")
+
+
+def _denied_nowhere(coverage: Coverage) -> Iterator[Finding]:
+    """ "A does not need training" where no sentence of the evidence denies anything."""
+    denied = [token for token in coverage.claim.tokens if token.negated == 1 and token.is_content]
+    evidence = [coverage.sentences[index] for index in coverage.window]
+    if denied and evidence and not any(sentence.denies or _sounds_denying(sentence) for sentence in evidence):
+        yield Finding("relation", f"the cited abstract denies nothing of '{denied[0].surface}'")
+
+
+def _sounds_denying(sentence: SentenceView) -> bool:
+    """Whether a word of it may deny by what it means or how it is formed: "avoids", "independent", "stateless"."""
+    words = {token.lower for token in sentence.tokens if token.is_content}
+    return bool(words & _DENYING) or any(
+        word.endswith("less") or (word.startswith(("un", "non", "dis", "ir")) and word not in _AFFIRMING)
+        for word in words
+    )
 
 
 def _cause(sentence: SentenceView) -> Sequence[Token]:

@@ -8,8 +8,11 @@ NEGATIONS = frozenset(
 )
 NOT_NEGATING = frozenset("only just merely necessarily matter longer solely".split())
 """Words before which "not" and "no" deny nothing of what follows."""
-REPLACED = frozenset({("rather", "than"), ("instead", "of"), ("opposed", "to")})
-"""Pairs of words that deny what follows: "events rather than frames"."""
+REPLACED = frozenset(
+    {("rather", "than"), ("instead", "of"), ("opposed", "to"), ("independent", "of"), ("regardless", "of")}
+    | {("irrespective", "of"), ("free", "of"), ("free", "from")}
+)
+"""Pairs of words that deny what follows: "events rather than frames", "independent of the size"."""
 RESUMING = frozenset(
     "require requires need needs use uses achieve achieves improve improves provide provides enable enables reduce "
     "reduces show shows learn learns outperform outperforms have has is are can allow allows suffer suffers yield "

@@ -75,3 +75,38 @@ def test_a_number_or_a_reason_belongs_to_what_the_abstract_gives_it_for(
 ) -> None:
     verdict = check_support(sentence, abstracts=[abstract])
     assert (verdict.support, reason in verdict.reason) == (support, True), verdict
+
+
+LIGHT = (
+    "Large models generalise well at the cost of heavy computation. CLIP struggles with fine details because of short "
+    "captions. To overcome this, we refine the decision boundaries. We introduce LightSeries, a small model that is "
+    "built on periodic patterns and makes use of larger models."
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "support", "reason"),
+    [
+        ("LightSeries generalises well at the cost of heavy computation.", "unsupported",
+         "says it before it comes to LightSeries"),
+        ("LightSeries struggles with fine details because of short captions.", "unsupported",
+         "the cited abstract says it of CLIP"),
+        ("LightSeries addresses the cost of heavy computation of large models.", "supported", "words"),
+        ("LightSeries refines the decision boundaries.", "supported", "words"),
+        ("LightSeries is a small model built on periodic patterns.", "supported", "words"),
+        ("Large models have heavy computation.", "supported", "words"),
+        ("LightSeries does not make use of larger models.", "unsupported", "without 'not'"),
+        ("LightSeries is a small model and does not forget.", "partly", "denies nothing of 'forget'"),
+    ],
+)  # fmt: skip
+def test_the_background_is_not_said_of_the_method_and_what_is_denied_nowhere_is_no_denial(
+    sentence: str, support: str, reason: str
+) -> None:
+    verdict = check_support(sentence, abstracts=[LIGHT])
+    assert (verdict.support, reason in verdict.reason) == (support, True), verdict
+
+
+def test_a_denial_may_be_retold_in_words_that_deny_otherwise() -> None:
+    abstract = "The complexity of the algorithm is independent of the size of the state space."
+    verdict = check_support("The complexity does not depend on the size of the state space.", abstracts=[abstract])
+    assert verdict.support == "supported", verdict
