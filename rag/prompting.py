@@ -21,6 +21,7 @@ PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "answer": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
     "brief": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
     "cases": {"system": frozenset({"fence"}), "user": frozenset({"fence", "source"})},
+    "confirm": {"system": frozenset(), "user": frozenset({"evidence", "sentence"})},
     "judge": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "sentences"})},
     "propose": {"system": frozenset({"fence"}), "user": frozenset({"fence", "tuned", "history", "faults"})},
     "revise": {
@@ -30,9 +31,14 @@ PLACEHOLDERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "rows": {"system": frozenset({"fence"}), "user": frozenset({"fence", "sources", "question"})},
     "standalone": {"system": frozenset({"fence"}), "user": frozenset({"fence", "conversation", "question"})},
 }
-"""The prompts there are, and what each of their files must hold. "brief" is "answer" for local models: they read slowly
-and do not follow rules, so that it leaves citing to the check."""
-IN_USE = dict.fromkeys(("answer", "brief", "cases", "judge", "propose", "revise", "rows", "standalone"), "v1")
+"""The prompts there are, and what each of their files must hold.
+
+"brief" is "answer" for local models: they read slowly and do not follow rules, so that it leaves citing to the check.
+"confirm" has no fence: its reply is a probability, which can make a verdict stricter only, whatever its texts say.
+"""
+IN_USE = dict.fromkeys(
+    ("answer", "brief", "cases", "confirm", "judge", "propose", "revise", "rows", "standalone"), "v1"
+)
 """The version of each prompt that citewise sends."""
 RESERVE = 0.15
 """Share of the window that stays empty, as other models' tokens differ from ours by up to this much."""
@@ -157,6 +163,16 @@ def fill_judge_prompt(
     room = _room(prompt, budget=budget, fence=fence, texts=[listed])
     texts, _ = _fitting_sources(sources, room=room, context="whole")
     return _messages(prompt, fence=fence, sources="\n\n".join(texts), sentences=listed)
+
+
+def fill_confirm_prompt(
+    prompt: Prompt, *, sentence: str, evidence: Sequence[tuple[str, Sequence[str]]]
+) -> tuple[Message, ...]:
+    """The messages that ask whether the evidence, each paper's title and its sentences, says `sentence`."""
+    text = " ".join(
+        part for title, sentences in evidence for part in (f"{title}." if title else "", *sentences) if part
+    )
+    return _messages(prompt, fence="", evidence=text, sentence=sentence)
 
 
 def fill_cases_prompt(prompt: Prompt, *, paper: Paper) -> tuple[Message, ...]:

@@ -62,6 +62,8 @@ class Settings(BaseSettings):
     """Address of the endpoint that serves the judge, with its /v1; without it, that of the chat model."""
     judge_api_key: SecretStr | None = None
     """Key of the judge's endpoint; without it, that of the chat model where both are at one server."""
+    self_check: bool = True
+    """Whether a local model is asked of each sentence in its own words if the evidence says so; `rag.confirming`."""
     entailment_model: Path | None = None
     """Folder of an entailment model in ONNX that judges support in place of a chat model; see `rag.entailment`."""
     rerank: str = "off"

@@ -42,7 +42,9 @@ def opened_judge(settings: Settings, *, cache: CallCache) -> Iterator[Opened]:
 
     endpoint = build_judge_endpoint(settings)
     models = guarded(settings, connect=cache.connect(ChatModel))
-    judge = build_judge(settings, models=models)
+    # The second look of a local model is no judge: it knows what the check by words said.
+    is_named = endpoint is not None or settings.entailment_model is not None
+    judge = build_judge(settings, models=models) if is_named else None
     if judge is None:
         raise SettingsError(
             "No judge is configured.",

@@ -34,6 +34,7 @@ ANSWERING = (
     "samples",
     "revise",
     "unsupported",
+    "self_check",
     "private",
 )
 """The settings that an answer depends on, beside who writes and which corpus is asked."""

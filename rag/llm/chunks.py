@@ -1,6 +1,7 @@
 """One event of a chat stream, or a whole completion, read from whatever a server sent: nothing in it is trusted."""
 
 from collections.abc import Mapping
+from math import exp
 from typing import NamedTuple
 
 from rag.domain import Usage
@@ -18,6 +19,17 @@ class Chunk(NamedTuple):
     calls_tool: bool
     finish: str | None
     usage: Usage | None
+    alternatives: tuple[tuple[str, float], ...] = ()
+    """Tokens that could have come first in its place, and their log-probabilities, where they were asked for."""
+
+    def share_of(self, first: str, second: str) -> float | None:
+        """The probability of one word, 0..1, against that of another; None where neither is among the alternatives."""
+        shares = [sum(exp(p) for token, p in self.alternatives if _is_word(token, word)) for word in (first, second)]
+        return shares[0] / sum(shares) if sum(shares) else None
+
+
+def _is_word(token: str, word: str) -> bool:
+    return token.strip().casefold() == word.casefold()
 
 
 def read_chunk(event: object) -> Chunk:
@@ -35,6 +47,7 @@ def read_chunk(event: object) -> Chunk:
         calls_tool=bool(get(delta, "tool_calls")),
         finish=_finish(get(choice, "finish_reason")),
         usage=_usage(get(event, "usage")),
+        alternatives=_alternatives(get(choice, "logprobs")),
     )
 
 
@@ -50,6 +63,14 @@ def _content(content: object) -> tuple[str, bool]:
     parts = content if isinstance(content, list) else []
     texts = [get(part, "text") for part in parts if get(part, "type") == "text"]
     return "".join(text for text in texts if isinstance(text, str)), len(texts) < len(parts)
+
+
+def _alternatives(probabilities: object) -> tuple[tuple[str, float], ...]:
+    tokens = get(probabilities, "content")
+    first = tokens[0] if isinstance(tokens, list) and tokens else None
+    found = get(first, "top_logprobs")
+    pairs = [(get(one, "token"), get(one, "logprob")) for one in found] if isinstance(found, list) else []
+    return tuple((token, min(0.0, p)) for token, p in pairs if isinstance(token, str) and isinstance(p, float))
 
 
 def _finish(reason: object) -> str | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rag.domain import Usage
 from rag.errors import EndpointError
 from rag.llm.background import iterate_in_thread
+from rag.llm.chunks import Chunk
 from rag.llm.endpoint import Endpoint
 from rag.llm.faults import Failed, Fault, Faults, quoted
 from rag.llm.models import only_model, served_models
@@ -212,7 +213,7 @@ class ChatModel:
             try:
                 async for chunk in chunks:
                     token = received.take(chunk)
-                    self._show(received.visible.feed(chunk.text), call)
+                    self._show(received.visible.feed(self._said(chunk)), call)
                     if received.visible.full:
                         received.finish = "length"
                         break
@@ -225,6 +226,11 @@ class ChatModel:
             except client_errors():
                 if not received.finish:  # what follows a complete answer is of no interest
                     raise
+
+    def _said(self, chunk: Chunk) -> str:
+        """Its text, or how probable the first of the endpoint's choices was in its place."""
+        share = chunk.share_of(*self.endpoint.choices) if self.endpoint.choices else None
+        return chunk.text if share is None else f"{share:.4f}"
 
     def _show(self, text: str, call: _Call) -> None:
         if text:

@@ -38,6 +38,9 @@ class Endpoint:
     """None is right for servers that want no key; OpenAI wants one."""
     max_output_tokens: int = 700
     temperature: float = 0.0
+    choices: tuple[str, str] | None = None
+    """Two words, one of which is to be the reply: then the reply is the probability of the first, such as "0.8731",
+    or the word itself where the server tells no probabilities."""
     deadline: float = 60.0
     """Seconds for a whole call, retries and streaming included."""
     first_token_timeout: float = 30.0

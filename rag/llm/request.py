@@ -9,6 +9,9 @@ from rag.llm.visible import joined_surrogates
 
 Message = dict[str, str]
 
+_MOST_ALTERNATIVES = 20
+"""As many as OpenAI tells of a token."""
+
 _REFUSES = re.compile(
     r"unsupported|not support|n't support|unrecogni[sz]ed|unknown|unexpected|forbidden|not permitted|not allowed"
 )
@@ -24,12 +27,15 @@ class RequestShape:
     temperature: bool = True
     usage: bool = True
     system_role: bool = True
+    probabilities: bool = False
+    """Whether those of the first token are asked for, as an endpoint with choices does."""
 
     @classmethod
     def first(cls, endpoint: Endpoint) -> "RequestShape":
         """OpenAI's reasoning models refuse `max_tokens`; most other servers know no other name."""
         names = ("max_tokens", "max_completion_tokens")
-        return cls(limit_names=names[::-1] if endpoint.is_openai else names)
+        limits = names[::-1] if endpoint.is_openai else names
+        return cls(limit_names=limits, probabilities=endpoint.choices is not None)
 
     def arguments(
         self, messages: Sequence[Mapping[str, str]], *, model: str, max_output_tokens: int, temperature: float
@@ -42,6 +48,8 @@ class RequestShape:
             arguments["temperature"] = temperature
         if self.usage:
             arguments["stream_options"] = {"include_usage": True}
+        if self.probabilities:
+            arguments |= {"logprobs": True, "top_logprobs": _MOST_ALTERNATIVES}
         return arguments
 
     def without_refused(self, wording: str) -> "RequestShape | None":
@@ -52,6 +60,8 @@ class RequestShape:
             return None
         if self.usage and re.search(r"stream_options|include_usage", wording):
             return replace(self, usage=False)
+        if self.probabilities and "logprobs" in wording:
+            return replace(self, probabilities=False)
         if self.temperature and "temperature" in wording:
             return replace(self, temperature=False)
         if self.limit_names and self.limit_names[0] in wording:

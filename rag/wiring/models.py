@@ -160,18 +160,31 @@ def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Revi
 
 
 def build_judge(settings: Settings, *, models: Connect | None = None) -> "Judge | None":
-    """Who judges support beside the check by words: the model that the settings name, None without one."""
+    """Who judges support beside the check by words: the model that the settings name, or else a local one itself."""
     endpoint = build_judge_endpoint(settings)
     if settings.entailment_model:
         return _entailment_judge(settings.entailment_model, has_endpoint=endpoint is not None)
     if endpoint is None:
-        return None
+        return _confirming_judge(settings, models=models)
     from rag.chat_judge import ChatJudge
     from rag.prompting import IN_USE, load_prompt
 
     prompt = load_prompt("judge", IN_USE["judge"], folder=settings.prompts)
     model = (models or guarded(settings))(endpoint)
     return ChatJudge(model=model, prompt=prompt, context_tokens=settings.context_tokens)
+
+
+def _confirming_judge(settings: Settings, *, models: Connect | None) -> "Judge | None":
+    """The local model that writes, asked for a second look; a weak one's word is worth nothing."""
+    settings = pick_writer(settings).settings
+    if settings.writer != "local" or not settings.self_check or model_warning(settings):
+        return None
+    from rag.confirming import CHOICES, ConfirmingJudge
+    from rag.prompting import IN_USE, load_prompt
+
+    endpoint = replace(build_endpoint(settings), choices=CHOICES, max_output_tokens=1)
+    prompt = load_prompt("confirm", IN_USE["confirm"], folder=settings.prompts)
+    return ConfirmingJudge(model=(models or guarded(settings))(endpoint), prompt=prompt)
 
 
 def _entailment_judge(folder: Path, *, has_endpoint: bool) -> "EntailmentJudge":

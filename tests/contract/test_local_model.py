@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.skipif(
     reason="the extra local is not installed: uv sync --extra local",
 )
 QUESTION = "By how much does SITAlign beat the multi-objective decoding baseline on PKU-SafeRLHF?"
+YES_OR_NO = ({"role": "user", "content": "Is the sky blue? Answer Yes or No."},)
 ASK = ({"role": "user", "content": "Say the word ready."},)
 
 
@@ -63,6 +65,13 @@ def test_the_server_is_on_loopback_wants_its_key_and_streams(server: LlamaServer
     props = server.url.removesuffix("/v1") + "/props"
     assert [status_of(f"{server.url}/completions", None), status_of(props, None)] == [401, 401]
     assert status_of(f"{server.url}/models", server.key) == 200
+
+
+def test_a_choice_comes_as_a_probability(server: LlamaServer) -> None:
+    endpoint = local_endpoint(server.model, max_output_tokens=1, deadline=60.0, first_token_timeout=60.0)
+    model = LocalModel(replace(endpoint, choices=("Yes", "No")), server=server)
+    reply = "".join(item for item in model.stream(YES_OR_NO) if isinstance(item, str))
+    assert 0.0 < float(reply) < 1.0
 
 
 def test_an_engine_that_was_killed_is_started_again(server: LlamaServer) -> None:

@@ -15,7 +15,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["prompts", *arguments])
 
 
-OTHERS = ("brief", "cases", "judge", "propose", "revise", "rows", "standalone")
+OTHERS = ("brief", "cases", "confirm", "judge", "propose", "revise", "rows", "standalone")
 
 
 @pytest.fixture
