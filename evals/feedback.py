@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from evals.drafting.reviewing import TO_FILL_IN
 from rag.conversations import Feedback
 
 HALF_LIFE_DAYS = 90.0
@@ -14,7 +15,6 @@ PRIOR = 5.0
 """Weight of the belief that the fitted value is right: so many judgements have to speak against it."""
 LEAST_GAIN = 0.02
 _DAY = 86_400.0
-_TO_FILL_IN = "what a right answer says"
 
 Rank = Callable[[str, float], Sequence[str]]
 """Ids of the papers that are found for a question, best first, with words counting for a multiple."""
@@ -41,7 +41,7 @@ def to_items(judged: Sequence[Feedback]) -> Iterator[dict[str, Any]]:
         elif each.liked:
             yield item | {"type": "unanswerable", "kind": "near liked", "answerable": False}
         else:
-            fact = {"fact": _TO_FILL_IN, "aliases": [_TO_FILL_IN]}
+            fact = {"fact": TO_FILL_IN, "aliases": [TO_FILL_IN]}
             said = [sentence.text for sentence in answer.sentences]
             yield item | {"type": "single", "kind": "disliked", "nuggets": [fact], "forbid": said}
 

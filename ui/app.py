@@ -12,6 +12,7 @@ from evals.report.html import STYLE as REPORT_STYLE
 from evals.running.session import runs_folder
 from rag.assistant import Assistant
 from rag.conversations import ConversationStore
+from rag.domain import Paper
 from rag.settings import Settings
 from ui.api import public_functions, translated
 from ui.ask_tab import ask_tab
@@ -26,7 +27,16 @@ from ui.settings_drawer import Choices
 LOCAL_OWNER = "local"
 """Whose conversations are kept where the page is open to this machine alone and asks for no password."""
 _STYLES = ("style.css", "drawers.css", "corpus.css", "evals.css")
-_SCRIPTS = ("page.js", "drawers.js", "keeping.js", "corpus.js", "labelling.js", "leaving.js")
+_SCRIPTS = (
+    "page.js",
+    "drawers.js",
+    "keeping.js",
+    "corpus.js",
+    "panes.js",
+    "labelling.js",
+    "reviewing.js",
+    "leaving.js",
+)
 _SESSIONS = 500
 _UPLOAD_SECONDS = 3600
 """After which an uploaded file that was not read is deleted."""
@@ -38,7 +48,8 @@ class PageConfig:
 
     `auth` is a user name and a password; `adds` lets readers add papers and remove them; `mcp` serves the tools of
     `ui.mcp`. Conversations are kept in `store` as those of `owner`; without a store, each browser keeps its own. With
-    `evals`, the page shows the runs below its home, starts new ones by these settings, and takes labels of them.
+    `evals`, the page shows the runs below its home, starts new ones by these settings, takes labels of them, and lets
+    readers accept or reject the drafts of its suites.
     """
 
     root_path: str | None = None
@@ -66,13 +77,20 @@ def build(assistant: Assistant, config: PageConfig) -> tuple[gr.Blocks, dict[str
             if config.evals:
                 with gr.Tab("Evals", elem_id="evals-tab") as tab:
                     annotator = config.auth[0] if config.auth else user_name()
-                    evals_tab(config.evals, runs_folder(config.evals, None), tab, annotator=annotator)
+                    runs = runs_folder(config.evals, None)
+                    evals_tab(config.evals, runs, tab, annotator=annotator, paper_of=partial(_paper, assistant))
         for name, function in public_functions(assistant)._asdict().items():
             endpoint = translated(function, into=partial(gr.Error, print_exception=False))
             gr.events.api(endpoint, api_name=name, concurrency_id="answers", concurrency_limit=ANSWERS_AT_ONCE)
     page.queue(max_size=ANSWERS_WAITING, default_concurrency_limit=ANSWERS_AT_ONCE, api_open=False)
     page.state_session_capacity = _SESSIONS  # mount_gradio_app has no argument for it
     return page, _mount_arguments(config)
+
+
+def _paper(assistant: Assistant, paper_id: str) -> Paper | None:
+    """A paper of the corpus that is served now."""
+    row = assistant.corpus.row_of(paper_id)
+    return None if row is None else assistant.corpus.paper(row)
 
 
 def _mount_arguments(config: PageConfig) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from evals.cases.suites import load_suite
+from evals.cases.suites import load_suite, own_suites
 from evals.running.errors import RunError
 from evals.running.runner import ask_missing
 from evals.running.session import known_of, opened_run, score_run
@@ -18,10 +18,14 @@ JOBS = 4
 
 
 class Step(NamedTuple):
-    """How far a run is. `run` is its name when it has ended; `problem` is what ended it, with what to do."""
+    """How far a run is. `run` is its name when it has ended; `problem` is what ended it, with what to do.
+
+    `drafts` is how many cases of the suite were not asked, as nobody has accepted them.
+    """
 
     answered: int = 0
     planned: int = 0
+    drafts: int = 0
     run: str | None = None
     problem: CitewiseError | None = None
 
@@ -35,7 +39,7 @@ class Runner:
         self._stopped = threading.Event()
 
     def run(self, suite: str, *, limit: int | None = None) -> Iterator[Step]:
-        """Asks the cases of a suite that comes with citewise and scores them; steps until it has ended."""
+        """Asks the cases of a suite that ships or is in the home, and scores them; steps until it has ended."""
         if not self._busy.acquire(blocking=False):
             yield Step(problem=RunError("A run is under way.", fix="Wait for it, or stop it."))
             return
@@ -51,7 +55,8 @@ class Runner:
 
     def _work(self, suite: str, limit: int | None, steps: "SimpleQueue[Step | None]") -> None:
         try:
-            with opened_run(load_suite(suite), settings=self._settings, runs=self._runs, limit=limit) as opened:
+            asked = load_suite(suite, own=own_suites(self._settings.home))
+            with opened_run(asked, settings=self._settings, runs=self._runs, limit=limit) as opened:
                 outcome = ask_missing(
                     opened.run,
                     assistant=opened.assistant,
@@ -61,7 +66,7 @@ class Runner:
                 )
                 identity = opened.run.identity()
                 score_run(opened.run, known_of(opened.assistant.corpus, settings=self._settings, identity=identity))
-            steps.put(Step(outcome.answered, outcome.planned, opened.run.name))
+            steps.put(Step(outcome.answered, outcome.planned, asked.drafts, opened.run.name))
         except CitewiseError as error:
             steps.put(Step(problem=error))
         finally:

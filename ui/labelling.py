@@ -3,7 +3,7 @@
 The check's verdict on a sentence is shown only once the reader has given theirs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import get_args
@@ -12,20 +12,16 @@ from evals.judging.labelling import FILE, Labelling
 from evals.judging.labels import Checked, checked_of
 from evals.report.html import render_table
 from evals.report.judging import agreement_rows, counts_heads, counts_rows
-from evals.running.errors import RunError
 from evals.running.folder import SAMPLES, RunFolder, run_in
 from rag.domain import Support
-from rag.errors import CitewiseError
-from ui.evals_view import problem
 from ui.panel import source_card
+from ui.panes import Request, answered, button, head
 from ui.render import CiteTarget, counted, sentence_numbers
 from ui.rich_text import escape_html, rich_html
 
 CHOICES: tuple[Support, ...] = get_args(Support)
 _MAX_CHARS = 200
 """Of what a request may name."""
-
-Request = Mapping[str, str]
 
 
 def labelling_functions(runs: Path, *, annotator: str) -> list[Callable[[object], dict[str, str]]]:
@@ -36,23 +32,13 @@ def labelling_functions(runs: Path, *, annotator: str) -> list[Callable[[object]
     """
 
     def labelling(request: object) -> dict[str, str]:
-        try:
-            asked = _read(request)
-            name = asked.get("annotator", "").strip() or annotator
-            return {"html": _answer(asked, _labelling(run_in(runs, asked.get("run", "")), name))}
-        except CitewiseError as error:
-            return {"html": problem(error)}
+        return answered(request, answer, most_chars=_MAX_CHARS)
+
+    def answer(asked: Request) -> str:
+        name = asked.get("annotator", "").strip() or annotator
+        return _answer(asked, _labelling(run_in(runs, asked.get("run", "")), name))
 
     return [labelling]
-
-
-def _read(request: object) -> Request:
-    """The texts of a request. Raises RunError where it is none."""
-    if not isinstance(request, Mapping) or not all(
-        isinstance(value, str) and len(value) <= _MAX_CHARS for value in request.values()
-    ):
-        raise RunError("The page sent what cannot be read.", fix="Load it again.")
-    return request
 
 
 def _labelling(run: RunFolder, annotator: str) -> Labelling:
@@ -84,13 +70,15 @@ def _answer(asked: Request, labelling: Labelling) -> str:
 def _page(labelling: Labelling, sentence: Checked | None, *, told: str = "") -> str:
     """How far the reader is, `told`, which is HTML, and the sentence, or at the end what came of it all."""
     done, total = len(labelling.said), len(labelling)
-    return (
-        f'<div class="far"><p role="status">{done} of {counted(total, "sentence")} labelled</p>'
-        f'<progress max="{max(total, 1)}" value="{done}" aria-label="Sentences labelled"></progress>'
+    who = (
         f'<label>Who labels<input name="annotator" maxlength="{_MAX_CHARS}" autocomplete="off" '
         f'value="{escape_html(labelling.annotator)}"></label>'
-        f'<button type="button" data-labels="close">Close</button></div>'
-        f'<div class="told">{told}</div>' + (_sentence(sentence) if sentence else _end(labelling))
+    )
+    words = f"{done} of {counted(total, 'sentence')} labelled"
+    return (
+        head(words, done=done, total=total, bar="Sentences labelled", extra=who)
+        + f'<div class="told">{told}</div>'
+        + (_sentence(sentence) if sentence else _end(labelling))
     )
 
 
@@ -100,11 +88,11 @@ def _sentence(sentence: Checked) -> str:
         source_card(paper, CiteTarget(paper.paper_id, sentence_numbers(paper, spans), ""), heading="h3")
         for paper, spans in zip(claim.papers, sentence.evidence, strict=True)
     )
-    buttons = "".join(_button("say", label.capitalize(), str(n), label=label) for n, label in enumerate(CHOICES, 1))
+    buttons = "".join(button("say", label.capitalize(), str(n), label=label) for n, label in enumerate(CHOICES, 1))
     return (
-        f'<article class="claim" data-id="{claim.claim_id}" tabindex="-1"><h2>Do the abstracts support this?</h2>'
+        f'<article class="claim shown" data-id="{claim.claim_id}" tabindex="-1"><h2>Do the abstracts support this?</h2>'
         f"<blockquote>{rich_html(claim.sentence)}</blockquote></article>"
-        f'<div class="choices">{buttons}{_button("skip", "Skip", "S")}{_button("undo", "Undo", "U")}</div>'
+        f'<div class="choices">{buttons}{button("skip", "Skip", "S")}{button("undo", "Undo", "U")}</div>'
         '<p class="note">Marked is what comes nearest to the sentence, whether it supports it or not.</p>' + papers
     )
 
@@ -112,21 +100,14 @@ def _sentence(sentence: Checked) -> str:
 def _end(labelling: Labelling) -> str:
     """The agreement of the check with the labels."""
     if not len(labelling):
-        return '<p class="claim" tabindex="-1">No sentence of this run cites a paper.</p>'
+        return '<p class="claim shown" tabindex="-1">No sentence of this run cites a paper.</p>'
     found, human = labelling.agreement()
     counts = render_table("Labels and the check", counts_heads("check"), counts_rows(found))
     figures = render_table("Agreement", ["figure", "value"], agreement_rows(found, human=human))
     return (
-        '<div class="claim" tabindex="-1"><h2>All are labelled: the check and the labels</h2></div>'
-        f'<div class="choices">{_button("undo", "Undo", "U")}</div>'
+        '<div class="claim shown" tabindex="-1"><h2>All are labelled: the check and the labels</h2></div>'
+        f'<div class="choices">{button("undo", "Undo", "U")}</div>'
         f'<div class="cw-report">{counts}{figures}</div>'
-    )
-
-
-def _button(action: str, words: str, key: str, *, label: str = "") -> str:
-    return (
-        f'<button type="button" data-labels="{action}" data-label="{label}" aria-keyshortcuts="{key}">'
-        f"{words} <kbd>{key}</kbd></button>"
     )
 
 

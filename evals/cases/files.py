@@ -50,7 +50,7 @@ def read_items(*paths: Path) -> Read:
     for path in paths:
         before = len(items), len(problems)
         for line, record in _records(path):
-            read = _read(record, path, line)
+            read = read_record(record, path, line)
             problems += read.problems
             for item in read.items:
                 ids = {item.id, *(case.case_id for case in expand([item]))}
@@ -80,7 +80,7 @@ def load_cases(path: Path) -> list[Case]:
     return expand(load_items(path))
 
 
-def _read(record: dict[str, Any] | Problem, path: Path, line: int) -> Read:
+def read_record(record: dict[str, Any] | Problem, path: Path, line: int) -> Read:
     """The item of a line, if it is one, with what is wrong with it."""
     if isinstance(record, Problem):
         return Read([], [record])
@@ -149,23 +149,25 @@ def _from_csv(row: dict[str, Any], *, line: int) -> dict[str, Any]:
     record: dict[str, Any] = {"id": f"line-{line}"}
     for name, value in cells.items():
         if name in CSV_LISTS:
-            record[name] = _split(value, ";")
+            record[name] = split_cell(value, ";")
         elif name == "answerable":
             record[name] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(
                 value.lower(), value
             )
         elif name != "facts":
             record[name] = value
-    record["nuggets"] = [_nugget(fact) for fact in _split(cells.get("facts", ""), ";")]
+    record["nuggets"] = [nugget_of(fact) for fact in split_cell(cells.get("facts", ""), ";")]
     return record
 
 
-def _nugget(cell: str) -> dict[str, Any]:
-    aliases = _split(cell.removeprefix("?"), "|")
+def nugget_of(cell: str) -> dict[str, Any]:
+    """The fact that a cell of a CSV file tells."""
+    aliases = split_cell(cell.removeprefix("?"), "|")
     return {"fact": aliases[0] if aliases else "", "aliases": aliases, "vital": not cell.startswith("?")}
 
 
-def _split(text: str, separator: str) -> list[str]:
+def split_cell(text: str, separator: str) -> list[str]:
+    """The parts of a cell of a CSV file."""
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 

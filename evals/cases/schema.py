@@ -165,6 +165,11 @@ def json_schema() -> dict[str, Any]:
     }
 
 
+def is_draft(item: AnyItem) -> bool:
+    """Whether a program drafted it and nobody has accepted it yet."""
+    return not getattr(item, "reviewed", True)
+
+
 def complete(record: dict[str, Any]) -> dict[str, Any]:
     """`record` with the type that it does not name: a payload has `must_not`, a conversation `turns`."""
     if "type" in record:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 feedback_app = typer.Typer(help="Use likes and dislikes.", no_args_is_help=True, add_completion=False)
 PAPERS = 10
+FILE_HELP = "The JSONL file that is written; by a bare name, a suite of the home, which the page shows too."
 
 
 @feedback_app.command("list")
@@ -38,19 +39,23 @@ def feedback_list_command(corpus: CorpusOption = None, home: HomeOption = None) 
 
 @feedback_app.command("export")
 def feedback_export_command(
-    file: Annotated[Path, typer.Argument(help="The JSONL file that is written.", dir_okay=False)],
+    file: Annotated[Path, typer.Argument(help=FILE_HELP, dir_okay=False)],
     corpus: CorpusOption = None,
     home: HomeOption = None,
 ) -> None:
-    """Write the judgements as drafts of cases, for a person to accept, correct or drop."""
+    """Write the judgements as drafts of cases, for a person to accept, correct or reject."""
+    from evals.cases.suites import case_file, own_suites
     from evals.feedback import to_items
     from evals.running.log import write_whole
+    from rag.settings import load_settings
 
+    given, file = file, case_file(file, own_suites(load_settings(home=home).home))
     if file.exists():
         raise InputError(f"{file} is there already.", fix="Name a new file.")
     items = list(to_items(_store(home).feedback(corpus=corpus)))
+    file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items))
-    console().print(f"{len(items)} drafts. Go through them: citewise eval new-cases --review {file}", soft_wrap=True)
+    console().print(f"{len(items)} drafts. Go through them: citewise eval new-cases {given} --review", soft_wrap=True)
 
 
 @feedback_app.command("delete")

@@ -27,7 +27,7 @@ def optimize_command(
     out: OutOption = None,
 ) -> None:
     """Look for a better prompt: half of the papers are tuned on, a quarter chooses, and only the last is reported."""
-    from evals.cases.suites import load_suite
+    from evals.cases.suites import load_suite, own_suites
     from evals.optimizing.search import COMPARISON, keep_prompt, optimise
     from evals.optimizing.session import asker, check_model, proposer
     from evals.report.terminal import comparison_table
@@ -44,7 +44,13 @@ def optimize_command(
     with proposer(settings, runs) as propose, question_bar("asking") as bar:
         ask = asker(settings, runs, jobs=jobs if settings.writer == "chat" else 1, on_progress=lambda part: bar)
         found = optimise(
-            load_suite(suite), start=start, rounds=rounds, seed=seed, ask=ask, propose=propose, read=load_results
+            load_suite(suite, own=own_suites(settings.home)),
+            start=start,
+            rounds=rounds,
+            seed=seed,
+            ask=ask,
+            propose=propose,
+            read=load_results,
         )
     for each in found.rounds:
         told = each.label or f"no prompt: {each.problem}"

@@ -23,6 +23,7 @@ from rag.cli.screen import (
 )
 
 if TYPE_CHECKING:
+    from evals.cases.suites import Suite
     from evals.running.runner import Outcome
     from evals.running.session import Opened
     from rag.building import Progress
@@ -52,28 +53,32 @@ def run_command(
     out: OutOption = None,
 ) -> None:
     """Ask the cases of a suite and score the answers. The same command again goes on with an unfinished run."""
+    from evals.cases.suites import load_suite, own_suites
     from evals.running.session import check_budget
     from rag.settings import load_settings
 
     if (suite is None) == (resume is None):
         raise typer.BadParameter("name a suite or file, or a run with --resume")
     settings = with_model(load_settings(home=home, corpus=corpus, writer=writer, k=k, context=context), model)
+    asked = load_suite(suite, own=own_suites(settings.home)) if suite else None
     if budget is not None:
         check_budget(settings)
     with ExitStack() as stack:
         with progress_bar() as on_progress:
-            opening = _opening(suite, resume, settings, out, repeats=repeat, limit=limit, on_progress=on_progress)
+            opening = _opening(asked, resume, settings, out, repeats=repeat, limit=limit, on_progress=on_progress)
             opened = stack.enter_context(opening)
         outcome = _ask_and_score(opened, settings=settings, jobs=jobs, budget=budget)
     _tell(opened, outcome, as_json=as_json)
-    drafts = sum(not getattr(item, "reviewed", True) for item in opened.run.items())
-    if drafts:
-        console(stderr=True).print(f"{drafts} of its items are drafts that nobody has accepted.", style="yellow")
+    if asked and asked.drafts:
+        told = (
+            f"Not asked: {asked.drafts} drafts that nobody has accepted. See: citewise eval new-cases {suite} --review"
+        )
+        console(stderr=True).print(safe(told), style="yellow", soft_wrap=True)
     raise typer.Exit(EXIT_FAILED if outcome.stopped else 0)
 
 
 def _opening(
-    suite: str | None,
+    suite: "Suite | None",
     resume: str | None,
     settings: "Settings",
     out: Path | None,
@@ -83,16 +88,13 @@ def _opening(
     on_progress: "Progress",
 ) -> "AbstractContextManager[Opened]":
     """The run that was named, or that of the suite."""
-    from evals.cases.suites import load_suite
     from evals.running.folder import find_run
     from evals.running.session import opened_run, reopened_run, runs_folder
 
     runs = runs_folder(settings, out)
-    if resume is not None:
-        return reopened_run(find_run(runs, resume), settings=settings, runs=runs, on_progress=on_progress)
-    return opened_run(
-        load_suite(suite or ""), settings=settings, runs=runs, repeats=repeats, limit=limit, on_progress=on_progress
-    )
+    if suite is None:
+        return reopened_run(find_run(runs, resume or ""), settings=settings, runs=runs, on_progress=on_progress)
+    return opened_run(suite, settings=settings, runs=runs, repeats=repeats, limit=limit, on_progress=on_progress)
 
 
 def score_command(

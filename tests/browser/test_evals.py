@@ -1,4 +1,4 @@
-"""The Evals tab: a run started on the page, its figures and cases, two runs side by side, stopping, and labelling."""
+"""The Evals tab: a run started there, its figures and cases, two side by side, stopping, labelling, reviewing."""
 
 import json
 import re
@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.fake_assistant import FakeAssistant
 from tests.browser.looks import at_every_size, inspecting
 from tests.browser.pages import Reader, reading, served
 
@@ -131,6 +132,87 @@ def test_sentences_are_labelled_by_keys_and_go_on_where_one_stopped(
         page.keyboard.press("Escape")
         expect(page.get_by_role("button", name="Label sentences")).to_be_focused()
         expect(page.locator("#evals-figures")).to_be_visible()
+
+
+DRAFTS = [
+    {"id": "one", "type": "single", "question": "What decays?", "papers": [], "reviewed": False},
+    {"id": "two", "type": "unanswerable", "kind": "far", "question": "Who won?", "reviewed": False},
+    {"id": "three", "type": "unanswerable", "kind": "far", "question": "Who lost?", "reviewed": False},
+]
+
+
+@pytest.fixture
+def suite_file(tmp_path: Path) -> Path:
+    """A suite in the home that is all drafts, the first on a paper of the corpus."""
+    file = tmp_path / "suites" / "mine.jsonl"
+    file.parent.mkdir()
+    found = FakeAssistant().corpus.paper(0)
+    first = DRAFTS[0] | {"papers": [found.paper_id]}
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in (first, *DRAFTS[1:])))
+    return file
+
+
+def open_drafts(reader: Reader) -> None:
+    page = reader.page
+    page.get_by_role("tab", name="Evals").click()
+    page.get_by_label("Suite").click()
+    page.get_by_role("option", name="mine").click()
+    page.get_by_role("button", name="Review drafts").click(timeout=SECONDS)
+    expect(page.locator("#evals-drafts .draft")).to_be_focused()
+
+
+def test_drafts_are_read_corrected_accepted_and_rejected_and_only_accepted_ones_asked(
+    browser: Browser, suite_file: Path, labelling_site: str
+) -> None:
+    with reading(browser, labelling_site) as reader:
+        page = reader.page
+        open_drafts(reader)
+        far, draft, told = (page.locator(f"#evals-drafts {part}") for part in ("[role=status]", ".draft", ".told"))
+        expect(far).to_have_text("3 drafts left, 0 cases in mine")
+        expect(page.locator("#evals-drafts .source .abstract")).to_be_visible()
+        question = page.locator("#evals-drafts").get_by_label("Question", exact=True)
+        question.fill("")
+        page.get_by_role("button", name="Accept").click()
+        expect(told).to_contain_text("question: ")
+        expect(question).to_have_value("")  # what was typed stays
+        question.fill("What is a")  # keys that are typed decide nothing
+        page.get_by_role("button", name="Accept").click()
+        expect(far).to_have_text("2 drafts left, 1 case in mine")
+        expect(draft).to_be_focused()
+        page.keyboard.press("r")
+        expect(far).to_have_text("1 draft left, 1 case in mine")
+        page.keyboard.press("u")
+        expect(far).to_have_text("2 drafts left, 1 case in mine")
+        expect(draft).to_have_attribute("data-id", "two")
+        page.keyboard.press("s")
+        expect(draft).to_have_attribute("data-id", "three")
+        page.keyboard.press("r")
+        expect(draft).to_have_attribute("data-id", "two")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("button", name="Review drafts")).to_be_focused()
+        lines = [json.loads(line) for line in suite_file.read_text("utf-8").splitlines()]
+        assert [(line["id"], line.get("reviewed", True)) for line in lines] == [("one", True), ("two", False)]
+        assert lines[0]["question"] == "What is a"
+        page.get_by_role("button", name="Start a run").click()
+        expect(page.locator("#evals-progress")).to_have_text(
+            "1 of 1 answered and scored. Not asked: 1 draft that nobody has accepted.", timeout=SECONDS
+        )
+
+
+@at_every_size
+def test_reviewing_fits_and_axe_finds_nothing(
+    browser: Browser, suite_file: Path, labelling_site: str, size: tuple[int, int]
+) -> None:
+    with reading(browser, labelling_site, size=size) as reader, inspecting(reader.page) as look:
+        open_drafts(reader)
+        look("draft")
+        assert reader.page.evaluate("document.querySelector('#evals-tab > div').scrollWidth") <= size[0]
+        for _ in suite_file.read_text("utf-8").splitlines():
+            shown = reader.page.locator("#evals-drafts .draft").get_attribute("data-id")
+            reader.page.get_by_role("button", name="Reject").click()
+            expect(reader.page.locator(f'#evals-drafts [data-id="{shown}"]')).to_have_count(0)
+        expect(reader.page.get_by_role("heading", name="No draft is left")).to_be_visible()
+        look("end")
 
 
 @at_every_size

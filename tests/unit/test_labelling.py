@@ -134,7 +134,7 @@ def asks(tmp_path: Path) -> Callable[..., str]:
     (function,) = labelling_functions(tmp_path / "runs", annotator="ann")
 
     def ask(**request: Any) -> str:
-        return function({"run": "r1"} | request)["html"]
+        return "".join(function({"run": "r1"} | request).values())
 
     return ask
 
@@ -154,7 +154,7 @@ def test_the_page_hides_the_verdict_until_one_has_chosen(asks: Callable[..., str
     page, ids = asks(action="open"), []
     for number in range(4):
         assert f"{number} of 4 sentences labelled" in page
-        asked = page.split('<article class="claim"')[1]
+        asked = page.split('<article class="claim shown"')[1]
         assert "no abstract says" not in asked
         assert "verbatim" not in asked
         assert "<mark>" in asked
