@@ -38,7 +38,7 @@ class ModelFile:
         if not self.is_weak:
             return None
         what = "a demonstration model" if self.name == DEMO_NAME else "a very small model"
-        return f"{self.name} is {what} and weak: trust only the sentences that are marked as supported."
+        return f"{self.name} is {what} and weak: compare each of its sentences, supported or not, with the evidence."
 
 
 def models_folder(home: Path) -> Path:

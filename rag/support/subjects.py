@@ -43,10 +43,11 @@ def find_other_subject(coverage: Coverage) -> Iterator[Finding]:
 
 
 def find_background(coverage: Coverage, *, abstracts: Sequence[Sequence[SentenceView]]) -> Iterator[Finding]:
-    """ "A is costly" where an abstract says it in its background, of models before A, and nothing like it of A."""
+    """ "A is costly", "A's cost" where an abstract says so in its background only, of models before A."""
     name = next((token for token in coverage.claim.tokens[:_NAME_REACH] if token.is_name), None)
     if name is None or not coverage.window or coverage.claim.words & (_FACING | _EARLIER):
         return
+    owned = _owned(coverage.claim, name)
     start = 0
     for sentences in abstracts:
         places = range(start, start + len(sentences))
@@ -54,10 +55,29 @@ def find_background(coverage: Coverage, *, abstracts: Sequence[Sequence[Sentence
         first = next((place for place in places if name.terms[0] in coverage.sentences[place].terms), None)
         if first is None or coverage.window[0] not in range(places.start, first):
             continue
-        background = coverage.sentences[coverage.window[0]]
-        of_it = max(_share(coverage, place, name) for place in range(first, places.stop))
-        if not background.words & _OWN and of_it < ENOUGH and _share(coverage, coverage.window[0], name) >= _MOST:
+        background, own = coverage.sentences[coverage.window[0]], range(first, places.stop)
+        said_of_others = (
+            not background.words & _OWN
+            and _share(coverage, coverage.window[0], name) >= _MOST
+            and max(_share(coverage, place, name) for place in own) < ENOUGH
+        )
+        owned_by_others = _says_all(background, owned) and not any(
+            _says_all(coverage.sentences[place], owned) for place in own
+        )
+        if said_of_others or owned_by_others:
             yield Finding("subject", f"the cited abstract says it before it comes to {name.surface}")
+
+
+def _owned(claim: SentenceView, name: Token) -> Sequence[Token]:
+    """The first words of what is the named one's: "value networks" of "A's value networks"."""
+    if not name.surface.endswith("'s"):
+        return ()
+    place = claim.tokens.index(name) + 1
+    return [token for token in claim.tokens[place : place + _SUBJECT_REACH] if token.is_content]
+
+
+def _says_all(sentence: SentenceView, tokens: Sequence[Token]) -> bool:
+    return bool(tokens) and all(match(token, sentence) >= ENOUGH for token in tokens)
 
 
 def _share(coverage: Coverage, place: int, name: Token) -> float:
