@@ -1,5 +1,6 @@
 """The page with the real assistant on the seed corpus and no key: from the question to the marked sentence."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -47,3 +48,15 @@ def test_what_is_asked_back_is_answered_by_a_click_on_an_option(reader: Reader) 
     reader.chips.first.click()
     expect(reader.opened.locator("h2")).to_have_text(title)
     expect(reader.opened.locator("mark").first).to_be_visible()
+
+
+def test_a_comparison_is_a_table_whose_words_stay_whole(reader: Reader) -> None:
+    reader.ask("Compare SITAlign and ReVISE")
+    expect(reader.answer.locator("th")).to_have_count(3)
+    for name in ("Method", "Result"):
+        cell = reader.answer.locator("td", has_text=re.compile(f"^{name}$"))
+        lines = cell.evaluate(
+            "cell => { const all = new Range(); all.selectNodeContents(cell); return all.getClientRects().length }"
+        )
+        assert lines == 1
+    assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
