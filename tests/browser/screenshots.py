@@ -1,13 +1,20 @@
-"""Pictures of each state of the page, to be looked at: `python -m tests.browser.screenshots OUT [STATE ...]`."""
+"""Pictures of each state of the page, to be looked at: `python -m tests.browser.screenshots OUT [STATE ...]`.
 
+With `--readme` in place of OUT, those two that the README shows.
+"""
+
+import io
 import sys
 import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from evals.page.browser import chromium
-from tests.browser.pages import DESKTOP, PHONE, WIDE, Reader, reading, served, settle
+from PIL import Image
 
+from evals.page.browser import chromium
+from tests.browser.pages import DESKTOP, PHONE, ROOT, WIDE, Reader, reading, served, settle
+
+README_PICTURES = ROOT / "ui" / "screenshots"
 QUESTION = "What are memory traces?"
 
 
@@ -51,7 +58,7 @@ def failed(reader: Reader) -> None:
 
 def conversation(reader: Reader) -> None:
     reader.ask(QUESTION)
-    reader.ask("And answer slowly: what follows from them?")
+    reader.ask("And what follows from them?")
 
 
 def limited(reader: Reader) -> None:
@@ -147,5 +154,27 @@ def main(out: Path, *, names: Collection[str] = ()) -> None:
                         reader.page.screenshot(path=out / name)
 
 
+def compared(reader: Reader) -> None:
+    reader.ask("Compare SITAlign and ReVISE")
+    reader.chips.nth(3).click()
+    reader.opened.wait_for()
+
+
+def for_readme(out: Path) -> None:
+    """Writes the pictures of the README: the real assistant on the packaged papers, without a model."""
+    out.mkdir(parents=True, exist_ok=True)
+    pictures: dict[str, tuple[Callable[[Reader], None], bool]] = {"ask": (compared, False), "corpus": (paper, True)}
+    with tempfile.TemporaryDirectory() as home, served("real", home=Path(home)) as url, chromium() as browser:
+        for name, (state, dark) in pictures.items():
+            with reading(browser, url, dark=dark) as reader:
+                state(reader)
+                settle(reader.page)
+                picture = Image.open(io.BytesIO(reader.page.screenshot()))
+                picture.save(out / f"{name}.webp", lossless=True, method=6)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), names=sys.argv[2:])
+    if sys.argv[1] == "--readme":
+        for_readme(README_PICTURES)
+    else:
+        main(Path(sys.argv[1]), names=sys.argv[2:])
