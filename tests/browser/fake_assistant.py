@@ -171,9 +171,10 @@ class FakeAssistant:
             yield Finished(_asked_back(question, hits, writer=self))
             return
         lines = _script(question, [hit.paper for hit in hits])
-        for text, cited, _ in lines:
+        for number, (text, cited, _) in enumerate(lines):
+            pause = self._pause * (4 if number and "slowly" in question else 1)
             for word in text.split(" "):
-                time.sleep(self._pause)
+                time.sleep(pause)
                 yield TextPart(word + " ")
             for index in cited:
                 yield Cited(_number(index, lines), hits[index].paper)
@@ -210,7 +211,7 @@ def _script(question: str, papers: Sequence[Paper]) -> list[Line]:
         ),
         ("All of these methods are known to work on every benchmark.", (), "unsupported"),
     ]
-    return lines * 12 if "slowly" in question else lines
+    return lines * 6 if "slowly" in question else lines
 
 
 def _number(index: int, lines: Sequence[Line]) -> int:

@@ -12,7 +12,7 @@ from tests.browser.pages import DESKTOP, PHONE, Reader, becomes, reading, served
 pytestmark = pytest.mark.browser
 QUESTION = "What are memory traces?"
 CITATION = 'a[href^="#cite-"]'
-WHOLE_SLOW_ANSWER = 48
+WHOLE_SLOW_ANSWER = 24
 """Citations of an answer to "slowly" that nobody stops."""
 
 
