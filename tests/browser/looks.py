@@ -61,6 +61,12 @@ def tab_to(target: Locator, *, key: str = "Tab") -> None:
     assert target.evaluate(_IS_MARKED), f"nothing shows that {target} has the focus"
 
 
+def press(target: Locator, key: str = "Enter", *, back: bool = False) -> None:
+    """Goes to `target`, forwards or `back`, and presses `key` on it."""
+    tab_to(target, key="Shift+Tab" if back else "Tab")
+    target.page.keyboard.press(key)
+
+
 _IS_MARKED = """element => [element, element.parentElement, element.closest("label, .input-container")]
   .filter(Boolean).map((each) => getComputedStyle(each))
   .some((style) => style.outlineStyle !== "none" || style.boxShadow !== "none")"""

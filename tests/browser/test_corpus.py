@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, expect
 from rag.assistant import Assistant
 from rag.domain import Paper
 from tests.browser.fake_assistant import HOSTILE
-from tests.browser.looks import at_every_size, inspecting
+from tests.browser.looks import at_every_size, inspecting, press, tab_to
 from tests.browser.pages import Reader, reading, served
 from tests.builders import paper
 
@@ -179,6 +179,28 @@ def test_pasted_bibtex_is_added_and_answered_from(reader: Reader) -> None:
     expect(reader.opened.locator("h2")).to_have_text("Kappalens: Steady Mirrors")
     expect(reader.opened.locator(".meta")).to_contain_text("Zoë Müller, Kenji Itō · Journal of Mirrors 2024")
     expect(reader.opened.locator("mark")).to_contain_text("lowers the drift of telescopes by 42%")
+
+
+def test_papers_are_added_removed_and_brought_back_by_keyboard(reader: Reader) -> None:
+    page, report = reader.page, reader.page.locator("#corpus-report")
+    press(page.get_by_role("button", name="Add papers"))
+    tab_to(page.locator("#pasted textarea"))
+    page.keyboard.insert_text('{"title": "Omegafold: Folding Paper Cranes", "abstract": "Omegafold folds cranes."}')
+    press(page.locator("#add-pasted"))
+    expect(report).to_contain_text("1 paper added", timeout=60_000)
+    tab_to(page.get_by_label("Search titles and abstracts"))
+    page.keyboard.type("Omegafold")
+    page.keyboard.press("Enter")
+    found = page.locator("#corpus-list").get_by_role("link", name="Omegafold")
+    press(found)
+    expect(opened(reader)).to_be_focused()
+    press(page.get_by_role("button", name="Remove from the corpus"))
+    expect(report).to_contain_text("Removed “Omegafold", timeout=60_000)
+    undo = report.get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    expect(found).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(found).to_be_visible(timeout=60_000)
 
 
 def test_uploaded_text_is_added_and_a_wrong_file_named(reader: Reader, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.looks import tab_to
+from tests.browser.looks import press, tab_to
 from tests.browser.pages import Reader
 
 pytestmark = pytest.mark.browser
@@ -19,12 +19,6 @@ def ask(reader: Reader, question: str = QUESTION) -> None:
     reader.page.keyboard.type(question)
     reader.page.keyboard.press("Enter")
     expect(reader.questions).to_have_count(asked + 1)
-
-
-def press(target: Locator, key: str = "Enter", *, back: bool = False) -> None:
-    """Goes to `target`, forwards or `back`, and presses `key` on it."""
-    tab_to(target, key="Shift+Tab" if back else "Tab")
-    target.page.keyboard.press(key)
 
 
 def button(reader: Reader, name: str) -> Locator:

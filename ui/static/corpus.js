@@ -75,6 +75,7 @@
       closePaper();
       showList();
       showFacts();
+      document.querySelector("#corpus-report [data-restore]")?.focus();
     },
   };
 
