@@ -112,6 +112,7 @@ def _floors(results: Results, floors: Floors) -> Iterator[Rule]:
             metric = metric_named(name)
             cell = cell_of(results, metric, keep=in_group(group))
             if cell is None or cell.interval is None:
+                yield Rule("floor", f"{name} [{group}]", True, "the run has no case of it: is the group's name right?")
                 continue
             value = cell.interval.value
             is_kept = value >= floor - 1e-9 if metric.is_better_high else value <= floor + 1e-9

@@ -79,3 +79,11 @@ def test_of_few_cases_a_large_fall_is_enough() -> None:
     assert gated(unsure).exit_code == 3
     assert gated(replace(unsure, clusters=20)).exit_code == 0
     assert gated(replace(unsure, difference=Difference(-0.07, -0.2, 0.1, 0.5))).exit_code == 0
+
+
+def test_a_floor_of_a_group_without_cases_is_told_and_not_passed_over() -> None:
+    floors = {"all": {"accuracy": 0.5}, "singel": {"accuracy": 0.5}}
+    verdict = judge(results({"a": {"accuracy": 1.0, "failures": 0.0}}), floors=floors)
+    told = {rule.name: rule.told for rule in verdict.rules if rule.kind == "floor"}
+    assert told["accuracy [singel]"] == "the run has no case of it: is the group's name right?"
+    assert told["accuracy [all]"].startswith("1.000 of 1 cases")
