@@ -229,7 +229,7 @@ def test_a_hostile_record_is_shown_as_text(reader: Reader) -> None:
     page.get_by_role("button", name="Ask about this paper").click()
     expect(page.get_by_role("button", name=re.compile("Only “<img src=x"))).to_be_visible()
     assert page.evaluate("window.pwned") is None
-    assert page.locator("#corpus-tab img, #corpus-tab script, #scope-chip img").count() == 0
+    assert page.locator("#corpus-tab img, #corpus-tab script, #chips img").count() == 0
 
 
 @at_every_size

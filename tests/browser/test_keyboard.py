@@ -165,3 +165,15 @@ def test_tabs_are_changed_and_a_paper_is_asked_about(reader: Reader) -> None:
     expect(page.locator("#evals-progress")).to_contain_text("1 of 1 answered and scored", timeout=90_000)
     press(page.locator("#evals-cases details.case > summary").first)
     expect(page.locator("#evals-cases details.case").first).to_contain_text("papers retrieved")
+
+
+def test_a_run_is_stopped(reader: Reader) -> None:
+    page = reader.page
+    press(page.get_by_role("tab", name="Evals"), back=True)
+    press(page.get_by_role("button", name="Start a run"))
+    progress = page.locator("#evals-progress")
+    expect(progress).to_contain_text(re.compile(r"[1-9]\d* of \d+ answered"), timeout=90_000)
+    press(page.get_by_role("button", name="Stop", exact=True))
+    expect(progress).to_contain_text(re.compile(r"\d+ of \d+ answered and scored"), timeout=90_000)
+    answered, planned = map(int, re.findall(r"\d+", progress.inner_text())[:2])
+    assert 0 < answered < planned

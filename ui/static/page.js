@@ -17,7 +17,6 @@
   };
 
   const panel = () => document.querySelector("#sources section");
-  const phone = () => matchMedia("(max-width: 760px)").matches;
 
   function request(chip) {
     const href = chip.getAttribute("href");
