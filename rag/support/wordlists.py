@@ -39,6 +39,14 @@ _DOWN = (
 DIRECTIONS = {**dict.fromkeys(_UP.split(), 1), **dict.fromkeys(_DOWN.split(), -1)}
 """+1 for words of more and better, -1 for words of less and worse."""
 
+RATING = frozenset(
+    "improve improves improved improving improvement improvements enhance enhances enhanced enhancing boost boosts "
+    "boosted boosting better best superior worse worst worsen worsens degrade degrades degraded degrading degradation "
+    "inferior impair impairs impaired impairing promote promotes accelerate accelerates accelerated "
+    "accelerating".split()
+)
+"""Those of DIRECTIONS that say how good something gets, and not how much of it there is."""
+
 COMPARISONS = {
     **dict.fromkeys(
         "outperform outperforms outperformed outperforming beat beats beating surpass surpasses surpassed surpassing "

@@ -230,3 +230,15 @@ def test_the_stored_model_has_a_weight_for_every_feature_and_says_where_it_is_fr
     model = load_model()
     assert len(model.full) == len(model.related) == 1 + len(Features._fields)
     assert 0 < model.supported_from < 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "support"),
+    [
+        ("SpecPrefill reduces the time to the first token.", "supported"),
+        ("SpecPrefill worsens the time to the first token.", "unsupported"),
+    ],
+)
+def test_to_improve_something_is_neither_more_nor_less_of_it(sentence: str, support: str) -> None:
+    abstract = "SpecPrefill is a framework that improves the time to the first token of a model."
+    assert check_support(sentence, abstracts=[abstract]).support == support
