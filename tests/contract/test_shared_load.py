@@ -53,7 +53,7 @@ def test_two_pages_on_one_chroma_server_beside_an_ingest(
     variables = {"CITEWISE_WRITER": "extractive", "CITEWISE_CHROMA": str(chroma.server)}
 
     def page() -> PageServer:
-        return PageServer(home=home, corpus=DEFAULT_CORPUS, variables=variables)
+        return PageServer.chat(home=home, corpus=DEFAULT_CORPUS, variables=variables)
 
     def sessions() -> list[Sessions]:
         count = 8 if nightly else 2
