@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from rag.cli.eval_screen import wide_console
+from rag.cli.eval_screen import print_report
 from rag.cli.screen import CorpusOption, HomeOption, JsonOption, progress_bar
 
 
@@ -20,7 +20,6 @@ def page_command(
     from evals.page.report import failures, to_record, to_table
     from evals.page.run import measure
     from evals.perf.queries import derive_queries
-    from rag.answer_json import dump
     from rag.ingest import ensure_corpus
     from rag.settings import load_settings
     from rag.wiring import build_embedder
@@ -39,9 +38,6 @@ def page_command(
             readers=readers,
             on_progress=on_progress,
         )
-    if as_json:
-        print(dump(to_record(report)))
-    else:
-        wide_console().print(to_table(report))
+    print_report(to_record(report), to_table(report), as_json=as_json)
     if failures(report):
         raise typer.Exit(1)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rag.cli.eval_screen import wide_console
+from rag.cli.eval_screen import print_report
 from rag.cli.screen import CorpusOption, HomeOption, JsonOption, progress_bar
 
 
@@ -29,7 +29,6 @@ def perf_command(
     from evals.perf.queries import derive_queries, read_query_file
     from evals.perf.report import to_record, to_table
     from evals.perf.run import measure
-    from rag.answer_json import dump
     from rag.ingest import ensure_corpus
     from rag.settings import load_settings
     from rag.wiring import build_embedder
@@ -46,7 +45,4 @@ def perf_command(
             ingest_papers=papers,
             on_progress=on_progress,
         )
-    if as_json:
-        print(dump(to_record(report)))
-        return
-    wide_console().print(to_table(report))
+    print_report(to_record(report), to_table(report), as_json=as_json)

@@ -1,7 +1,7 @@
 """What the commands of `citewise eval` share."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,7 @@ from rag.cli.screen import console
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Where runs are kept. [default: runs in the home]", file_okay=False)
@@ -31,6 +32,16 @@ def wide_console() -> "Console":
 
     width = None if sys.stdout.isatty() else WIDEST
     return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+def print_report(record: Mapping[str, object], table: "Table", *, as_json: bool) -> None:
+    """A benchmark's report: as a table, or as a line of JSON."""
+    from rag.answer_json import dump
+
+    if as_json:
+        print(dump(record))
+    else:
+        wide_console().print(table)
 
 
 @contextmanager
