@@ -5,14 +5,17 @@ from collections.abc import Iterator, Sequence
 from rag.chat_writer import Model, read_reply
 from rag.context import Window
 from rag.domain import Piece, Source
+from rag.languages import LanguageChoice, asked_in
 from rag.prompting import Prompt, fill_revise_prompt
 
 
 class ChatReviser:
     """Revises answers by a chat model. `label` names the prompt."""
 
-    def __init__(self, *, model: Model, prompt: Prompt, window: Window, rounds: int) -> None:
-        self._model, self._prompt, self._window = model, prompt, window
+    def __init__(
+        self, *, model: Model, prompt: Prompt, window: Window, rounds: int, language: LanguageChoice = "auto"
+    ) -> None:
+        self._model, self._prompt, self._window, self._language = model, prompt, window, language
         self.rounds, self.label = rounds, prompt.label
 
     def revise(
@@ -21,7 +24,7 @@ class ChatReviser:
         """The corrected answer's pieces, then its usage, by `until` (in `time.monotonic`). Raises EndpointError."""
         filled = fill_revise_prompt(
             self._prompt,
-            question=question,
+            question=asked_in(question, language=self._language),
             sources=sources[: self._window.most_sources],
             answer=answer,
             faults=faults,

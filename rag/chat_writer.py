@@ -10,9 +10,11 @@ from typing import Protocol
 from rag.citations import parse_citations
 from rag.context import Window
 from rag.domain import Abstained, Note, Piece, Source, Turn, Usage
+from rag.languages import LANGUAGES, LanguageChoice, asked_in
 from rag.llm import Completion, PromptTooLong
 from rag.prompting import FilledPrompt, Message, Prompt, fill_answer_prompt
 from rag.questions import Question
+from rag.support.language import is_english, is_foreign
 from rag.tokens import count_tokens
 
 SENTINEL = "not in the sources"
@@ -44,8 +46,9 @@ class ChatWriter:
         window: Window,
         name: str = "chat",
         warning: str | None = None,
+        language: LanguageChoice = "auto",
     ) -> None:
-        self.name, self._warning = name, warning
+        self.name, self._warning, self._language = name, warning, language
         self._model, self._prompt, self._window = model, prompt, window
         self.prompt = prompt.label
 
@@ -82,18 +85,23 @@ class ChatWriter:
         yield from self._reply(shorter, until=until)
 
     def _reply(self, sent: FilledPrompt, *, until: float) -> Iterator[Piece]:
+        text = ""
         with closing(read_reply(self._model.stream(sent.messages, until=until), sources=sent.sources)) as pieces:
             for piece in pieces:
                 yield piece
+                if isinstance(piece, str):
+                    text += piece
                 if isinstance(piece, Usage) and (remark := cut_silently(sent, read=piece.prompt_tokens)):
                     yield Note(remark)
+        if remark := wrong_language(text, asked=self._language):
+            yield Note(remark)
 
     def _fill(
         self, question: Question, sources: Sequence[Source], history: Sequence[Turn], *, budget: int
     ) -> FilledPrompt:
         return fill_answer_prompt(
             self._prompt,
-            question=question.text,
+            question=asked_in(question.text, language=self._language),
             sources=sources,
             history=history,
             budget=budget,
@@ -130,6 +138,17 @@ def cut_silently(sent: FilledPrompt, *, read: int | None) -> str | None:
         f"The server read only {read:,} of about {tokens:,} tokens, so some papers may not have reached the model: "
         "give it a larger window (with Ollama: OLLAMA_CONTEXT_LENGTH), or lower CITEWISE_CONTEXT_TOKENS."
     )
+
+
+def wrong_language(text: str, *, asked: LanguageChoice) -> str | None:
+    """A remark where an answer is in English and should not be, or should be and is not: small models do that."""
+    if asked == "en" and is_foreign(text):
+        said = "another language"
+    elif asked not in ("auto", "en") and is_english(text):
+        said = "English"
+    else:
+        return None
+    return f"The model answered in {said}, although {LANGUAGES[asked]} was asked for; a larger one may obey."
 
 
 def read_reply(stream: Iterator[str | Completion], *, sources: int) -> Generator[Piece]:

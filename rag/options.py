@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 
 from rag.context import ContextChoice
 from rag.domain import WriterChoice
+from rag.languages import LanguageChoice
 from rag.settings import Settings
 
 
@@ -17,6 +18,7 @@ class AskOptions:
     context: ContextChoice | None = None
     revise: int | None = None
     private: bool | None = None
+    language: LanguageChoice | None = None
 
     def applied_to(self, settings: Settings) -> Settings:
         """`settings` with these options. What the settings keep private stays private."""

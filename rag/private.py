@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from rag.errors import CitewiseError
+from rag.languages import LANGUAGES
 from rag.llm import Completion
 from rag.prompting import Message
 
@@ -42,8 +43,8 @@ _ASKING = frozenset(
     "number okay ok outline please provide question recommend reply rewrite say search show source sources state "
     "suggest summarise summarize summary tell thank thanks try use user what when where which who whose why "
     "yes".split()
-)
-"""Words that begin requests and their prompts, and so are no names although they have a capital."""
+) | {name.lower() for name in LANGUAGES.values()}
+"""Words that begin requests and their prompts, or name a language to answer in: no names, although in capitals."""
 _SOURCES = re.compile(r"(?P<fence><<[0-9a-f]{32}>>)\n(?P<sources>\[1\] .*?)\n(?P=fence)", re.DOTALL)
 _SENTENCE_START = re.compile(r"(?:\A|[.!?:\n\"“(\[•*-])\s*\Z")
 

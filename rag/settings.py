@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from rag.context import ContextChoice
 from rag.domain import WriterChoice
 from rag.errors import SettingsError
+from rag.languages import LanguageChoice
 from rag.secret_file import FILE, read_secrets
 
 _SECRETS = {
@@ -91,6 +92,8 @@ class Settings(BaseSettings):
     """How often a chat model is asked to correct the sentences that the abstracts do not support."""
     unsupported: Literal["mark", "drop"] = "mark"
     """What becomes of sentences that the abstracts do not support: they are marked as such, or left out."""
+    language: LanguageChoice = "auto"
+    """The language that a chat model answers in, by its code in ISO 639-1; auto is that of the question."""
     private: bool = False
     """Whether names, numbers, addresses and code names of questions are replaced before they leave for a model."""
     openreview_url: str | None = None

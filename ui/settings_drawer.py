@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from rag.languages import LANGUAGES
 from rag.options import AskOptions
 from ui.components import PRIVATE, html
 
@@ -17,6 +18,7 @@ _ALLOWED: dict[str, Callable[[Any], bool]] = {
     "context": lambda value: value in ("auto", "whole", "evidence"),
     "revise": lambda value: type(value) is int and 0 <= value <= 2,
     "private": lambda value: value is True,
+    "language": lambda value: isinstance(value, str) and value in ("auto", *LANGUAGES),
 }
 """The values that a client may send, in the order of the components."""
 _STORAGE_KEY, _SECRET = "citewise_settings_v1", "citewise"
@@ -29,6 +31,7 @@ _COSTS = {
     "context": "Evidence alone takes about half the tokens of whole abstracts, and loses little.",
     "revise": "Each round is one more call where the check finds something unsupported; else none.",
     "private": "Free. Names, numbers and addresses in questions leave as stand-ins; the topic is still seen.",
+    "language": "Free. In another language than the abstracts', only names and numbers of an answer can be checked.",
 }
 
 
@@ -47,6 +50,7 @@ class Choices:
     context: str = "auto"
     revise: int = 0
     private: bool = False
+    language: str = "auto"
     models: Callable[[], Sequence[str]] | None = None
 
 
@@ -102,6 +106,14 @@ def settings_drawer(choices: Choices, page: gr.Blocks) -> SettingsDrawer:
             info=_COSTS["revise"],
             visible=choices.can_chat,
         )
+        language = gr.Dropdown(
+            [("That of the question", "auto"), *sorted((name, code) for code, name in LANGUAGES.items())],
+            value=choices.language,
+            label="Language of answers",
+            info=_COSTS["language"],
+            visible=choices.can_chat,
+            elem_id="language",
+        )
         private = gr.Checkbox(
             value=choices.private,
             label="Private questions",
@@ -113,7 +125,7 @@ def settings_drawer(choices: Choices, page: gr.Blocks) -> SettingsDrawer:
             "" if choices.can_chat else "There is no model, so there is nothing else to choose.",
             "settings-note",
         )
-    inputs: list[Any] = [writer, model, k, context, revise, private]
+    inputs: list[Any] = [writer, model, k, context, revise, private, language]
     kept = gr.BrowserState(None, storage_key=_STORAGE_KEY, secret=_SECRET)
     for component in inputs:
         component.input(None, inputs, kept, js=_KEEP, **PRIVATE)
@@ -123,12 +135,12 @@ def settings_drawer(choices: Choices, page: gr.Blocks) -> SettingsDrawer:
 
 def _restored(values: object, choices: Choices) -> list[Any]:
     """What the browser kept, where it can still be chosen."""
-    if not isinstance(values, list) or len(values) != len(_ALLOWED):
-        return [gr.skip()] * len(_ALLOWED)
-    shown = choices.can_chat
+    kept = dict(zip(_ALLOWED, values if isinstance(values, list) else (), strict=False))
     return [
-        gr.update(value=value) if allowed(value) and (shown or name == "k") else gr.skip()
-        for value, (name, allowed) in zip(values, _ALLOWED.items(), strict=True)
+        gr.update(value=kept[name])
+        if name in kept and allowed(kept[name]) and (choices.can_chat or name == "k")
+        else gr.skip()
+        for name, allowed in _ALLOWED.items()
     ]
 
 

@@ -35,6 +35,7 @@ ANSWERING = (
     "revise",
     "unsupported",
     "self_check",
+    "language",
     "private",
 )
 """The settings that an answer depends on, beside who writes and which corpus is asked."""

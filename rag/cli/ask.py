@@ -24,6 +24,7 @@ from rag.cli.screen import (
     CorpusOption,
     HomeOption,
     JsonOption,
+    LanguageOption,
     ModelOption,
     WriterOption,
     console,
@@ -63,6 +64,7 @@ def ask(
         int | None, typer.Option("-k", help="Papers to retrieve. [default: CITEWISE_K]", min=1, max=50)
     ] = None,
     context: ContextOption = None,
+    language: LanguageOption = None,
     year: YearOption = None,
     author: AuthorOption = None,
     venue: VenueOption = None,
@@ -91,7 +93,9 @@ def ask(
         paper_id=paper_id,
         no_filters=no_filters,
     )
-    settings = load_settings(home=home, corpus=corpus, writer=writer, k=k, context=context, private=private)
+    settings = load_settings(
+        home=home, corpus=corpus, writer=writer, k=k, context=context, language=language, private=private
+    )
     settings = with_model(settings, model)
     if show_request:
         _show_request(question, settings, filters=filters)

@@ -11,6 +11,7 @@ from rag.cli.screen import (
     ContextOption,
     CorpusOption,
     HomeOption,
+    LanguageOption,
     ModelOption,
     WriterOption,
     console,
@@ -31,6 +32,7 @@ def chat(
     writer: WriterOption = None,
     model: ModelOption = None,
     context: ContextOption = None,
+    language: LanguageOption = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)] = 7860,
     root_path: Annotated[str, typer.Option("--root-path", help="Path behind a reverse proxy, such as /qa.")] = "",
@@ -56,7 +58,8 @@ def chat(
     from ui.server import serve
 
     _share_heaps()
-    settings = with_model(load_settings(home=home, corpus=corpus, writer=writer, context=context), model)
+    settings = load_settings(home=home, corpus=corpus, writer=writer, context=context, language=language)
+    settings = with_model(settings, model)
     login = _login(auth or (settings.auth.get_secret_value() if settings.auth else None))
     metrics = start_observing(settings)
     with progress_bar() as on_progress:
@@ -117,6 +120,7 @@ def _choices(settings: "Settings", *, writer: str) -> "Choices":
         context=settings.context,
         revise=settings.revise,
         private=settings.private,
+        language=settings.language,
         models=models if writer == "chat" else None,
     )
 

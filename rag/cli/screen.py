@@ -14,6 +14,7 @@ from rag.context import ContextChoice
 from rag.domain import WriterChoice
 from rag.errors import CitewiseError
 from rag.inline import parse_runs
+from rag.languages import LanguageChoice
 from rag.textnorm import normalize
 
 if TYPE_CHECKING:
@@ -35,6 +36,16 @@ HomeOption = Annotated[
 WriterOption = Annotated[WriterChoice | None, typer.Option("--writer", help="Who writes. [default: CITEWISE_WRITER]")]
 ContextOption = Annotated[
     ContextChoice | None, typer.Option("--context", help="What a model reads. [default: CITEWISE_CONTEXT]")
+]
+LanguageOption = Annotated[
+    LanguageChoice | None,
+    typer.Option(
+        "--language",
+        help="The language that a model answers in, such as de; auto is that of the question. "
+        "[default: CITEWISE_LANGUAGE]",
+        metavar="CODE",
+        show_default=False,
+    ),
 ]
 ModelOption = Annotated[
     str | None,

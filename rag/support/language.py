@@ -1,4 +1,4 @@
-"""Whether a sentence is in another language than English, so that its words cannot be compared with an abstract's."""
+"""Whether a text is in English: a sentence in another language cannot be compared word by word with an abstract."""
 
 import re
 import unicodedata
@@ -28,7 +28,17 @@ def is_foreign(sentence: str) -> bool:
     other = sum(script not in {"LATIN", "GREEK", "FULLWIDTH", "MATHEMATICAL", "MICRO"} for script in scripts)
     if other >= _LEAST_LETTERS and _LETTERS_A_SIGN * other >= len(scripts) - other:
         return True
-    words = [word.lower() for word in _WORD.findall(sentence)]
-    foreign = sum(word in _FOREIGN for word in words)
-    english = sum(word in STOP_WORDS for word in words)
+    foreign, english = _function_words(sentence)
     return foreign >= _LEAST_WORDS and foreign > english
+
+
+def is_english(text: str) -> bool:
+    """Whether English function words stand in it, and more than other languages'. Short texts may be neither."""
+    foreign, english = _function_words(text)
+    return english >= _LEAST_WORDS and english > foreign and not is_foreign(text)
+
+
+def _function_words(text: str) -> tuple[int, int]:
+    """How many words of `text` are function words of other languages, and of English."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    return sum(word in _FOREIGN for word in words), sum(word in STOP_WORDS for word in words)

@@ -99,6 +99,7 @@ def _chat_writer(settings: Settings, *, models: Connect | None, prompt: str, win
         window=window,
         name=settings.writer,
         warning=model_warning(settings),
+        language=settings.language,
     )
     return GuardedWriter(writer, instead=ExtractiveWriter())
 
@@ -156,6 +157,7 @@ def build_reviser(settings: Settings, *, models: Connect | None = None) -> "Revi
         prompt=load_prompt("revise", IN_USE["revise"], folder=settings.prompts),
         window=build_window(settings),
         rounds=settings.revise,
+        language=settings.language,
     )
 
 

@@ -69,6 +69,15 @@ def test_the_request_that_is_shown_is_the_one_that_would_be_sent(server: Scripte
     assert json.loads(shown.stdout.replace(fences[0], fences[1])) == json.loads(sent)
 
 
+@pytest.mark.parametrize("private", ["--private", "--no-private"])
+def test_the_language_of_the_answer_is_asked_for(server: ScriptedServer, seed_home: Path, private: str) -> None:
+    arguments = ("ask", "--json", "--language", "de", private, "What are memory traces?")
+    server.script("echo", "Memory traces are moving averages of observations [1].")
+    process = citewise(*arguments, server=server, home=seed_home)
+    assert server.requests[-1]["messages"][-1]["content"].endswith("What are memory traces?\n\nAnswer in German.")
+    assert "although German was asked for" in " ".join(json.loads(process.stdout)["notes"])
+
+
 def test_where_nothing_would_be_sent_this_is_said(server: ScriptedServer, seed_home: Path) -> None:
     shown = citewise("ask", "--show-request", "What is the boiling point of ethanol?", server=server, home=seed_home)
     assert (shown.returncode, shown.stdout) == (0, "")

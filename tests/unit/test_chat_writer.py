@@ -8,6 +8,7 @@ import pytest
 from rag.chat_writer import ChatWriter
 from rag.context import Window
 from rag.domain import Abstained, Cite, Note, Piece, Removed, Source, Turn, Usage
+from rag.languages import LANGUAGES, LanguageChoice
 from rag.llm import Completion, PromptTooLong
 from rag.prompting import Message, load_prompt
 from rag.questions import read_question
@@ -38,6 +39,24 @@ def write(*deltas: str, finish: str = "stop", context_tokens: int = 4096, count:
     )
     given = [Source(number, paper(f"p{number}", abstract="word " * 300), ()) for number in range(1, count + 1)]
     return list(writer.write(read_question("What?"), sources=given, history=()))
+
+
+def test_a_language_is_asked_for_at_the_end_and_a_model_that_does_not_obey_is_told_of() -> None:
+    def notes(language: LanguageChoice, reply: str) -> list[str]:
+        model = Model(reply)
+        writer = ChatWriter(
+            model=model, prompt=load_prompt("answer", "v1"), window=Window(4096, 200), language=language
+        )
+        pieces = list(writer.write(read_question("What decays?"), sources=[Source(1, paper(), ())], history=()))
+        asked = model.messages[-1]["content"]
+        assert asked.endswith("What decays?" if language == "auto" else f"\n\nAnswer in {LANGUAGES[language]}.")
+        return [piece.text for piece in pieces if isinstance(piece, Note)]
+
+    english, german = "The traces decay over time [1].", "Die Spuren zerfallen mit der Zeit [1]."
+    assert "answered in English, although German" in notes("de", english)[0]
+    assert "another language, although English" in notes("en", german)[0]
+    assert notes("de", german) == notes("en", english) == notes("auto", english) == notes("auto", german) == []
+    assert notes("ja", "記憶の痕跡は時間とともに減衰する [1]。") == notes("sv", "Spåren avtar med tiden [1].") == []
 
 
 def text(pieces: list[Piece]) -> str:

@@ -52,20 +52,20 @@ def test_any_fields_are_read(sent: Sequence[object]) -> None:
 
 
 def test_settings_that_are_as_they_were_change_nothing() -> None:
-    assert read_options(["model", "small", 8, "auto", 0, False], choices=CHAT) == AskOptions()
+    assert read_options(["model", "small", 8, "auto", 0, False, "auto"], choices=CHAT) == AskOptions()
     assert read_options([], choices=CHAT) == AskOptions()
 
 
 def test_settings_that_were_changed_are_options() -> None:
-    chosen = read_options(["extractive", "large", 12.0, "evidence", 2, True], choices=CHAT)
-    assert chosen == AskOptions("extractive", "large", 12, "evidence", 2, True)
+    chosen = read_options(["extractive", "large", 12.0, "evidence", 2, True, "de"], choices=CHAT)
+    assert chosen == AskOptions("extractive", "large", 12, "evidence", 2, True, "de")
 
 
 @pytest.mark.parametrize(
     "sent",
     [
-        ["poet", "unserved", 99, "everything", 7, "yes"],
-        [["model"], {"a": 1}, True, 5, True, 1],
+        ["poet", "unserved", 99, "everything", 7, "yes", "tlh"],
+        [["model"], {"a": 1}, True, 5, True, 1, ["de"]],
         [None, "x" * 500, -1, None, 1.5, None],
     ],
 )
@@ -74,5 +74,5 @@ def test_what_nobody_offered_is_left_out(sent: Sequence[object]) -> None:
 
 
 def test_without_a_model_only_the_number_of_papers_can_be_chosen() -> None:
-    sent = ["model", "large", 3, "evidence", 2, True]
+    sent = ["model", "large", 3, "evidence", 2, True, "de"]
     assert read_options(sent, choices=Choices()) == AskOptions(k=3)
