@@ -1,5 +1,6 @@
 """What happens on the Ask tab: questions asked in six ways, turns taken back, conversations opened, answers judged."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -145,8 +146,9 @@ def _wire_questions(ask: AskComponents, asking: _Asking, page: gr.Blocks) -> Non
         asked = request.query_params
         yield from asking.respond("" if asked.get("c") else asked.get("q", ""), (), "", controls)
 
-    def idle(status: str) -> Updates:
-        return status, gr.update(submit_btn=True, stop_btn=False)
+    def ended(status: object) -> Updates:
+        """What stands where an answer failed or, which Gradio tells likewise, was stopped: the next may be asked."""
+        return STOPPED if status == STOPPED else BROKEN, gr.update(submit_btn=True, stop_btn=False)
 
     chat, box, context = ask.chat, ask.box, [ask.chat, ask.place, *ask.controls]
     answers: list[Any] = [
@@ -158,8 +160,8 @@ def _wire_questions(ask: AskComponents, asking: _Asking, page: gr.Blocks) -> Non
         *(button.click(submit, [button, *context], ask.outputs, **WRITING) for button in ask.examples),
     ]
     for answer in answers:
-        answer.failure(lambda: idle(BROKEN), None, [ask.status, box], **PRIVATE)
-    box.stop(lambda: idle(STOPPED), None, [ask.status, box], cancels=answers, **PRIVATE)
+        answer.failure(ended, ask.status, [ask.status, box], **PRIVATE)
+    box.stop(None, None, ask.status, js=f"() => {json.dumps(STOPPED)}", cancels=answers, **PRIVATE)
     ask.place.change(None, ask.place, None, js="(place) => { window.citewise.placed(place); }", **PRIVATE)
     ask.turn.change(
         None, [ask.turn, ask.place], None, js="(turn, place) => { window.citewise.keep(turn, place); }", **PRIVATE
