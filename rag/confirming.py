@@ -13,7 +13,7 @@ from rag.prompting import Prompt, fill_confirm_prompt
 
 CHOICES = ("Yes", "No")
 """What the model chooses between, the confirming word first."""
-LEAST = 0.85
+LEAST = 0.86
 """Probability of "Yes" from which on the evidence says the sentence."""
 
 

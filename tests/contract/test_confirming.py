@@ -80,9 +80,9 @@ def test_the_model_reads_the_title_the_evidence_and_the_sentence_and_answers_in_
     request = server.requests[-1]
     assert (request["max_tokens"], request["logprobs"], request["temperature"]) == (1, True, 0.0)
     text = request["messages"][-1]["content"]
-    assert "Text: Memory Traces. Memory traces are averages of what was observed.\n" in text
+    assert "Premise: Memory Traces. Memory traces are averages of what was observed.\n" in text
     assert "little memory" not in text
-    assert "Statement: Traces average the observations." in text
+    assert "Hypothesis: Traces average the observations." in text
 
 
 @pytest.mark.parametrize(("word", "support"), [("Yes", "supported"), ("No.", "partly")])
