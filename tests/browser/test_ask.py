@@ -143,6 +143,22 @@ def test_after_a_defect_the_page_can_be_asked_again(browser: Browser, tmp_path: 
         expect(reader.status).to_contain_text("3 cited")
 
 
+def test_gradios_own_progress_and_errors_are_neither_seen_nor_read_nor_in_the_way(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with served("fake", home=tmp_path, may_crash=True) as url, reading(browser, url) as reader:
+        overlays = reader.page.locator('[data-testid="status-tracker"]')
+        told = overlays.filter(has_text=re.compile(r"\S"))
+        reader.ask(QUESTION)
+        reader.ask("crash now")
+        expect(reader.status).to_contain_text("Something broke here")
+        expect(told).not_to_have_count(0)
+        for overlay in overlays.all():
+            expect(overlay).to_be_hidden()  # what is only transparent is read out, and counts as visible here
+        reader.chips.first.click()
+        expect(reader.opened).to_be_focused()
+
+
 def test_retry_answers_the_last_question_again(reader: Reader) -> None:
     reader.ask(QUESTION)
     reader.page.locator('#chat button[aria-label="Retry"]').click()
