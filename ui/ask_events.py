@@ -1,4 +1,4 @@
-"""What happens on the Ask tab: questions asked in six ways, turns taken back, conversations opened, answers judged."""
+"""What happens on the Ask tab: questions of all kinds, turns taken back, conversations opened, answers judged."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ def wire(ask: AskComponents, assistant: Assistant, keeper: Keeper, page: gr.Bloc
     """Connects all events of the tab."""
     asking = _Asking(ask, assistant, keeper)
     _wire_questions(ask, asking, page)
-    _wire_filters(ask, asking, assistant)
+    _wire_filters(ask, assistant)
     _wire_corrections(ask, keeper)
     _wire_conversations(ask, assistant, keeper, page)
 
@@ -127,7 +127,7 @@ class _Asking:
 
 
 def _wire_questions(ask: AskComponents, asking: _Asking, page: gr.Blocks) -> None:
-    """Whatever is answered: a new question, an example, a suggestion, an edited question, a retry, `?q=`; and stop."""
+    """What is answered: a new question, an example, a suggestion, an edited one, a retry, all papers, `?q=`; Stop."""
 
     def submit(question: str, history: object, place: object, *controls: Any) -> Iterator[Updates]:
         yield from asking.respond(question, read_messages(history), place, controls)
@@ -141,6 +141,16 @@ def _wire_questions(ask: AskComponents, asking: _Asking, page: gr.Blocks) -> Non
 
     def edit(event: gr.EditData, history: object, place: object, *controls: Any) -> Iterator[Updates]:
         yield from asking.respond(str(event.value), read_messages(history)[: index_of(event.index)], place, controls)
+
+    def widen(event: gr.EventData, history: object, place: object, *controls: Any) -> Iterator[Updates]:
+        """Asks the last question again, of all papers."""
+        messages = read_messages(history)
+        asked = [at for at, (role, _) in enumerate(messages) if role == "user"]
+        if event._data.get("name") != "read" or not asked:
+            yield show()
+            return
+        question = question_text(messages[asked[-1]][1])
+        yield from asking.respond(question, messages[: asked[-1]], place, controls, all_papers=True)
 
     def linked(request: gr.Request, *controls: Any) -> Iterator[Updates]:
         asked = request.query_params
@@ -156,6 +166,7 @@ def _wire_questions(ask: AskComponents, asking: _Asking, page: gr.Blocks) -> Non
         chat.retry(retry, context, ask.outputs, **WRITING),
         chat.edit(edit, context, ask.outputs, **WRITING),
         ask.suggested.asked(suggested, context, ask.outputs, **WRITING),
+        ask.filters.chips.dropped(widen, context, ask.outputs, **WRITING),
         page.load(linked, ask.controls, ask.outputs, **WRITING),
         *(button.click(submit, [button, *context], ask.outputs, **WRITING) for button in ask.examples),
     ]
@@ -168,7 +179,7 @@ def _wire_questions(ask: AskComponents, asking: _Asking, page: gr.Blocks) -> Non
     )
 
 
-def _wire_filters(ask: AskComponents, asking: _Asking, assistant: Assistant) -> None:
+def _wire_filters(ask: AskComponents, assistant: Assistant) -> None:
     """The chips follow the fields, the scope and what the last question named; each takes its filter away."""
     bar = ask.filters
     shown_of: list[Any] = [*bar.fields, bar.scope, ask.read]
@@ -189,20 +200,9 @@ def _wire_filters(ask: AskComponents, asking: _Asking, assistant: Assistant) -> 
         cleared = ["" if name == field else gr.skip() for field in Fields._fields]
         return *cleared, () if name == "scope" else gr.skip()
 
-    def widen(event: gr.EventData, history: object, place: object, *controls: Any) -> Iterator[Updates]:
-        """Asks the last question again, of all papers."""
-        messages = read_messages(history)
-        asked = [at for at, (role, _) in enumerate(messages) if role == "user"]
-        if event._data.get("name") != "read" or not asked:
-            yield show()
-            return
-        question = question_text(messages[asked[-1]][1])
-        yield from asking.respond(question, messages[: asked[-1]], place, controls, all_papers=True)
-
     for component in shown_of:
         component.change(chips, shown_of, bar.chips, **PRIVATE)
     bar.chips.dropped(drop, None, [*bar.fields, bar.scope], **PRIVATE)
-    bar.chips.dropped(widen, [ask.chat, ask.place, *ask.controls], ask.outputs, **WRITING)
 
 
 def _wire_corrections(ask: AskComponents, keeper: Keeper) -> None:

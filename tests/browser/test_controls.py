@@ -43,6 +43,15 @@ def test_a_filter_that_words_set_is_shown_and_can_be_taken_back(reader: Reader) 
     expect(reader.questions).to_have_count(1)
 
 
+def test_the_answer_from_all_papers_can_be_stopped(reader: Reader) -> None:
+    reader.ask("What are memory traces in papers by Hua Huang?")
+    reader.page.locator('#chips [data-drop="read"]').click()
+    reader.page.locator("#ask .stop-button").click()
+    expect(reader.page.locator("#ask .submit-button")).to_be_visible(timeout=20_000)
+    expect(reader.status).to_contain_text("Stopped")
+    assert reader.chips.count() < 4
+
+
 def test_a_suggestion_asks_and_gives_way_to_the_next(reader: Reader) -> None:
     reader.ask(QUESTION)
     suggestion = reader.suggested.first
