@@ -73,6 +73,16 @@ def test_conversations_are_found_renamed_deleted_and_brought_back(reader: Reader
     expect(reader.listed).to_have_text(["Of walruses"])
 
 
+def test_the_conversation_on_the_page_is_deleted_and_undo_has_the_focus(reader: Reader) -> None:
+    reader.page.set_viewport_size({"width": 1600, "height": 900})  # here the drawer stays open
+    reader.ask(QUESTION)
+    item = reader.page.locator("#history li")
+    item.hover()
+    item.get_by_role("button", name="Delete").click()
+    expect(reader.questions).to_have_count(0)
+    expect(reader.page.locator("#history .restore")).to_be_focused()
+
+
 def test_a_link_with_a_question_asks_it_once(open_page: OpenPage) -> None:
     with open_page() as reader:
         reader.again(url=f"{reader.url}?q=What%20is%20%3Cb%3Ethis%3C%2Fb%3E%3F")
@@ -97,6 +107,25 @@ def test_what_was_stopped_is_kept_as_such_and_can_be_asked_again(reader: Reader)
 
     becomes(reader.page, kept, True)  # the server learns of it while the page already says so
     expect(reader.chips.first).to_have_attribute("href", re.compile("-pending$"))
+
+
+@pytest.mark.parametrize("kind", ["fake", "nameless"])
+def test_an_answer_under_way_is_stopped_where_another_conversation_is_shown(
+    browser: Browser, tmp_path: Path, kind: str
+) -> None:
+    with served(kind, home=tmp_path) as url, reading(browser, url) as reader:
+        reader.ask(QUESTION)
+        reader.ask("Answer slowly please", wait=False)
+        expect(reader.chips).not_to_have_count(4)
+        reader.toggle("history")
+        reader.page.locator("#history .new").click()
+        expect(reader.questions).to_have_count(0)
+        reader.ask("And what is new?")
+        expect(reader.questions).to_have_text(["And what is new?"])
+        reader.toggle("history")
+        expect(reader.listed).to_have_text(["And what is new?", QUESTION])
+        reader.listed.last.click()
+        expect(reader.questions.first).to_have_text(QUESTION)
 
 
 def test_a_judgement_is_noted_and_shown_again(reader: Reader) -> None:

@@ -67,7 +67,14 @@
     citewise.refreshHistory();
   };
 
-  function show(id) {
+  async function stopAnswer() { // it would go on in whatever conversation is shown
+    const stop = () => document.querySelector("#ask .stop-button");
+    stop()?.click();
+    for (let looks = 0; stop() && looks < 100; looks += 1) await new Promise((look) => setTimeout(look, 50));
+  }
+
+  async function show(id) {
+    await stopAnswer();
     local = keptHere ? id || null : null;
     open(keptHere ? { id, turns: read(id)?.turns ?? [] } : { id });
     if (matchMedia("(max-width: 1499px)").matches) citewise.close("history", { focus: false });
@@ -118,7 +125,7 @@
     undoable = { id, title: item.querySelector(".open").textContent, kept: keptHere ? read(id) : null };
     const after = next?.dataset.id;
     await change({ do: "delete", id });
-    if (id === current()) show("");
+    if (id === current()) await show("");
     (list().querySelector(".restore") ?? list().querySelector(`li[data-id="${CSS.escape(after ?? "")}"] .open`))?.focus();
   }
 
