@@ -111,7 +111,7 @@ def _verdict_on(sentence: CitedSentence, cited: Sequence[Paper], *, corpus: Corp
         sentence.text,
         abstracts=[paper.abstract for paper in cited],
         idf=corpus.keyword.idf,
-        known=[text for paper in cited for text in (paper.title, *paper.authors, str(paper.year or ""))],
+        known=[text for paper in cited for text in _known_of(paper)],
         labelled=bool(sentence.label),
     )
 
@@ -121,12 +121,19 @@ def _verified_citations(
 ) -> dict[int, tuple[int, ...]]:
     """Sources for the sentences that cite none, by where they end: only those that the check finds to support them."""
     numbers, abstracts = tuple(papers), [paper.abstract for paper in papers.values()]
+    known = [_known_of(paper) for paper in papers.values()]
     found = {}
     for sentence in assembled.sentences:
-        places = () if sentence.sources else best_citations(sentence.text, abstracts, idf=corpus.keyword.idf)
-        if places:
+        if sentence.sources:
+            continue
+        if places := best_citations(sentence.text, abstracts, idf=corpus.keyword.idf, known=known):
             found[sentence.end] = tuple(numbers[place] for place in places)
     return found
+
+
+def _known_of(paper: Paper) -> tuple[str, ...]:
+    """What is known of a paper beside its abstract."""
+    return paper.title, *paper.authors, str(paper.year or "")
 
 
 def _notes_on(added: Mapping[int, Sequence[int]]) -> list[str]:

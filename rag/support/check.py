@@ -85,16 +85,25 @@ def check_support(
 
 
 def best_citations(
-    sentence: str, abstracts: Sequence[str], *, idf: Callable[[str], float] | None = None, most: int = 2
+    sentence: str,
+    abstracts: Sequence[str],
+    *,
+    idf: Callable[[str], float] | None = None,
+    known: Sequence[Sequence[str]] = (),
+    most: int = 2,
 ) -> tuple[int, ...]:
     """The indices of the abstracts, at most `most`, that support a sentence that cites nothing: best first, maybe none.
 
     An abstract is named if it alone supports the sentence, else two that do so together; what is supported in part only
-    gets no citation.
+    gets no citation. `known` has for each abstract what `check_support` is told of one.
     """
     if needs_no_support(sentence):
         return ()
-    verdicts = [check_support(sentence, abstracts=[abstract], idf=idf) for abstract in abstracts]
+    told = known or [()] * len(abstracts)
+    verdicts = [
+        check_support(sentence, abstracts=[abstract], idf=idf, known=its)
+        for abstract, its in zip(abstracts, told, strict=True)
+    ]
     ranked = sorted(range(len(abstracts)), key=lambda index: -verdicts[index].score)
     alone = [index for index in ranked if verdicts[index].support == "supported"]
     if alone:
@@ -102,7 +111,8 @@ def best_citations(
         return tuple(index for index in alone if verdicts[index].score >= best - _AS_GOOD)[:most]
     pair = tuple(ranked[:2])
     if most >= 2 and len(pair) == 2:
-        together = check_support(sentence, abstracts=[abstracts[index] for index in pair], idf=idf)
+        both = [text for index in pair for text in told[index]]
+        together = check_support(sentence, abstracts=[abstracts[index] for index in pair], idf=idf, known=both)
         if together.support == "supported" and all(together.evidence):
             return pair
     return ()

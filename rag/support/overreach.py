@@ -114,6 +114,8 @@ def _denied_nowhere(coverage: Coverage) -> Iterator[Finding]:
     """ "A does not need training" where no sentence of the evidence denies anything."""
     denied = [token for token in coverage.claim.tokens if token.negated == 1 and token.is_content]
     evidence = [coverage.sentences[index] for index in coverage.window]
+    if any(sentence.denies_term(token.terms[0]) for token in denied for sentence in coverage.sentences):
+        return
     if denied and evidence and not any(sentence.denies or _sounds_denying(sentence) for sentence in evidence):
         yield Finding("relation", f"the cited abstract denies nothing of '{denied[0].surface}'")
 

@@ -4,14 +4,12 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from rag.support.binding import share_of_rest
-from rag.support.contradictions import ENOUGH, Finding
+from rag.support.contradictions import ENOUGH, OWN, Finding
 from rag.support.coverage import Coverage, match
 from rag.support.text import SentenceView, Token
 
 _EARLIER = frozenset({"previous", "prior", "existing", "earlier", "conventional", "traditional", "current"})
 """Words by which abstracts open a sentence on the work of others."""
-_OWN = frozenset({"we", "our", "us", "propose", "proposed", "present", "introduce", "paper", "work", "study", "here"})
-"""Words of a sentence on the paper's own work."""
 _FACING = frozenset(
     "address addresses addressed addressing tackle tackles tackled tackling solve solves solved solving overcome "
     "overcomes overcoming mitigate mitigates mitigating alleviate alleviates resolve resolves handle handles deal "
@@ -57,7 +55,7 @@ def find_background(coverage: Coverage, *, abstracts: Sequence[Sequence[Sentence
             continue
         background, own = coverage.sentences[coverage.window[0]], range(first, places.stop)
         said_of_others = (
-            not background.words & _OWN
+            not background.words & OWN
             and _share(coverage, coverage.window[0], name) >= _MOST
             and max(_share(coverage, place, name) for place in own) < ENOUGH
         )

@@ -18,6 +18,11 @@ _FREE = re.compile(
     r"\b(?!\w+ly |that |with |from |made |more |some |come |comes |offer |offers )(\w{4,}) free\b(?! of| from)"
 )
 """What is written apart and meant as one: "training free"."""
+_RELIEVED = re.compile(
+    r"(?:avoid|bypass|circumvent|dispens|eliminat|obviat|remov)\w* (?:with )?(?:the |any |all )?"
+    r"(?:need|necessity) (?:for|of|to) ?\Z"
+)
+"""What denies the words behind it: "eliminates the need for retraining"."""
 _CLAUSE_END = frozenset(";:,.!?()")
 _NEGATION_REACH, _DIRECTION_REACH = 3, 3
 
@@ -101,6 +106,10 @@ class SentenceView:
         """Whether a negation stands in it."""
         return any(token.negated or token.lower.endswith("-free") for token in self.tokens)
 
+    def denies_term(self, term: str) -> bool:
+        """Whether a word of that index term stands behind a negation."""
+        return any(self.tokens[index].negated for index in self.places.get(term, ()))
+
     @cached_property
     def initials(self) -> tuple[str, tuple[int, ...]]:
         """The first letters of its words (and of the parts of hyphenated ones), and the token that each is from."""
@@ -170,7 +179,12 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
         tokens.append(Token(surface, lower, terms, is_name, quantity, negated, bound))
         if lower in NOT_NEGATING:
             negation = 0
-        elif lower in NEGATIONS or lower.endswith("n't") or (previous, lower) in REPLACED:
+        elif (
+            lower in NEGATIONS
+            or lower.endswith("n't")
+            or (previous, lower) in REPLACED
+            or (lower in {"for", "of", "to"} and _RELIEVED.search(clean[:position].lower()))
+        ):
             negation = _NEGATION_REACH
         else:
             negation -= bool(terms)

@@ -182,6 +182,43 @@ def test_a_claim_beside_such_a_remark_does_need_support(sentence: str) -> None:
     assert check_support(sentence, abstracts=[]).support == "unsupported"
 
 
+OLICA = (
+    "Pruning needs much data. We propose Olica, a pruning framework for language models that eliminates the need for "
+    "retraining. Without requiring additional labels, Olica prunes attention heads by principal components."
+)
+
+
+@pytest.mark.parametrize("sentence", ["Olica prunes language models without retraining.", "Olica needs no retraining."])
+def test_what_eliminates_a_need_denies_it(sentence: str) -> None:
+    assert check_support(sentence, abstracts=[OLICA]).support == "supported"
+    affirmed = check_support("Olica is a pruning framework for language models with retraining.", abstracts=[OLICA])
+    assert affirmed.support == "unsupported"
+
+
+def test_what_an_abstract_has_only_denied_is_not_affirmed_by_another_of_its_sentences() -> None:
+    labels = "Olica is a pruning framework for language models with labels."
+    verdict = check_support(labels, abstracts=[OLICA])
+    assert (verdict.support, verdict.reason) == ("unsupported", "the cited abstract says 'without labels'")
+    assert check_support(labels, abstracts=["Labels are learned first. " + OLICA]).support == "supported"
+
+
+def test_a_denial_may_stand_in_another_sentence_than_the_rest() -> None:
+    abstract = (
+        "HGOT facilitates self-supervised learning for heterogeneous graphs, and it integrates views of a graph. "
+        "It uses no graph augmentation strategies."
+    )
+    sentence = "HGOT facilitates self-supervised learning for heterogeneous graphs without graph augmentation."
+    assert check_support(sentence, abstracts=[abstract]).support == "supported"
+
+
+def test_a_sentence_may_name_a_paper_as_its_title_alone_does() -> None:
+    abstracts = [NSDPO, "We evaluate on 14 benchmarks of chemical perturbation and improve FID scores by 35%."]
+    sentence = "CellFlux improves FID scores by 35% on 14 benchmarks of chemical perturbation."
+    assert best_citations(sentence, abstracts) == ()
+    assert best_citations(sentence, abstracts, known=[["NS-DPO"], ["CellFlux: Virtual Cells"]]) == (1,)
+    assert best_citations(sentence, abstracts, known=[["CellFlux"], ["Virtual Cells"]]) == ()
+
+
 def test_best_citations_finds_the_abstract_that_says_it_and_never_forces_one() -> None:
     abstracts = [NSDPO, SITALIGN, "Memory traces are moving averages of observations."]
     assert best_citations("SITAlign beats multi-objective decoding by 22.3%.", abstracts) == (1,)
