@@ -76,7 +76,7 @@ def test_conversations_are_found_renamed_deleted_and_brought_back(reader: Reader
 def test_the_conversation_on_the_page_is_deleted_and_undo_has_the_focus(reader: Reader) -> None:
     reader.page.set_viewport_size({"width": 1600, "height": 900})  # here the drawer stays open
     reader.ask(QUESTION)
-    item = reader.page.locator("#history li")
+    item = reader.page.locator("#history li").first
     item.hover()
     item.get_by_role("button", name="Delete").click()
     expect(reader.questions).to_have_count(0)
