@@ -5,9 +5,10 @@ from itertools import combinations, permutations
 from typing import Literal, NamedTuple
 
 from rag.support.coverage import Coverage
+from rag.support.denials import denied, freed
 from rag.support.quantities import Quantity, is_count
 from rag.support.text import SentenceView, Token
-from rag.support.wordlists import COMPARISONS, DIRECTIONS, NEGATIONS, OPPOSITES, RATING, REPLACED
+from rag.support.wordlists import COMPARISONS, DIRECTIONS, OPPOSITES, RATING
 
 Kind = Literal[
     "number",
@@ -41,8 +42,6 @@ class Finding(NamedTuple):
 ENOUGH = 0.5
 """Share of a claim that a sentence must say before it can contradict the rest."""
 _NOUN_REACH = 3
-OWN = frozenset({"we", "our", "us", "propose", "proposed", "present", "introduce", "paper", "work", "study", "here"})
-"""Words of a sentence on the paper's own work."""
 
 
 def find_missing(coverage: Coverage) -> tuple[Finding, ...]:
@@ -56,7 +55,7 @@ def find_contradictions(coverage: Coverage) -> tuple[Finding, ...]:
     if not coverage.window or coverage.of(coverage.window[:1]) < ENOUGH:
         return findings
     best = coverage.sentences[coverage.window[0]]
-    reasons: list[tuple[Kind, str | None]] = [("negation", _denied(coverage.claim, best, said=coverage.sentences))]
+    reasons: list[tuple[Kind, str | None]] = [("negation", denied(coverage.claim, best, said=coverage.sentences))]
     reasons += [(kind, check(coverage.claim, best)) for kind, check in _CHECKS.items()]
     return findings + tuple(Finding(kind, reason) for kind, reason in reasons if reason)
 
@@ -90,77 +89,6 @@ def _counted(sentence: SentenceView) -> Iterator[tuple[Quantity, frozenset[str]]
         if quantity and (quantity.magnitude or is_count(quantity)):
             following = sentence.tokens[index + 1 : index + 1 + _NOUN_REACH]
             yield quantity, frozenset(term for token in following if token.is_content for term in token.terms[:1])
-
-
-def _freed(claim: SentenceView, evidence: SentenceView) -> str | None:
-    """ "was trained" where the evidence has "training-free" or "training free"."""
-    own = {term for term, _ in _freed_terms(claim)}
-    for term, surface in _freed_terms(evidence):
-        places = [claim.tokens[index] for index in claim.places.get(term, ())]
-        if term not in own and places and not any(token.negated for token in places):
-            return f"the cited abstract says '{surface}'"
-    return None
-
-
-def _freed_terms(sentence: SentenceView) -> Iterator[tuple[str, str]]:
-    """The terms of the words in "-free", and these words."""
-    for token in sentence.tokens:
-        if token.lower.endswith("-free"):
-            yield from ((term, token.surface) for term in token.terms[1:] if term != "free")
-
-
-def _denied(claim: SentenceView, evidence: SentenceView, *, said: Sequence[SentenceView]) -> str | None:
-    """A negation of a word that the other side has without one.
-
-    Where both sides deny something, only the word right behind the negation counts. What the claim denies may be denied
-    in any sentence of those `said`; what the paper itself denies wherever it has the word, the claim must not affirm.
-    """
-    reach = _ANY if claim.denies != evidence.denies else 1
-    for token, cue in _denials(claim, reach=reach):
-        if _affirms(evidence, token) and not any(sentence.denies_term(token.terms[0]) for sentence in said):
-            return f"the cited abstract says '{token.surface}' without '{cue}'"
-    for token, cue in _denials(evidence, reach=reach):
-        if _affirms(claim, token):
-            return f"the cited abstract says '{cue} {token.surface}'"
-    return _denied_throughout(claim, said)
-
-
-def _denials(sentence: SentenceView, *, reach: int) -> Iterator[tuple[Token, str]]:
-    """The content words that stand at most `reach` behind a negation, each with that."""
-    cue, previous = "not", ""
-    for token in sentence.tokens:
-        if (previous, token.lower) in REPLACED:
-            cue = f"{previous} {token.lower}"
-        elif token.lower in NEGATIONS:
-            cue = token.lower
-        previous = token.lower
-        if 0 < token.negated <= reach and token.is_content:
-            yield token, cue
-
-
-def _denied_throughout(claim: SentenceView, said: Sequence[SentenceView]) -> str | None:
-    """ "A is trained" where the paper has "without training" of A or of itself, and the word nowhere else."""
-    if claim.denies or claim.words & _SPARING:
-        return None
-    names = {token.terms[0] for token in claim.content if token.surface[0].isupper()}
-    for sentence in said:
-        if not (names & sentence.terms or sentence.words & OWN):
-            continue
-        for token, cue in _denials(sentence, reach=_ANY):
-            if cue in _FLAT and _affirms(claim, token) and not any(_affirms(other, token) for other in said):
-                return f"the cited abstract says '{cue} {token.surface}'"
-    return None
-
-
-_FLAT = frozenset({"without", "no"})
-"""Negations of a thing; others deny that something is done to it."""
-_SPARING = frozenset(
-    "avoid avoids avoided avoiding eliminate eliminates eliminated eliminating remove removes removed removing spare "
-    "spares bypass bypasses bypassing circumvent circumvents unnecessary free obviate obviates dispense "
-    "dispenses".split()
-)
-"""Words of a sentence that says itself what is not there."""
-_ANY = 99
 
 
 def _opposite(claim: SentenceView, evidence: SentenceView) -> str | None:
@@ -282,20 +210,12 @@ def _place_of(quantity: Quantity, sentence: SentenceView) -> int | None:
 
 
 _CHECKS: dict[Kind, Callable[[SentenceView, SentenceView], str | None]] = {
-    "freed": _freed,
+    "freed": freed,
     "opposite": _opposite,
     "direction": _other_direction,
     "swapped names": _swapped_names,
     "swapped numbers": _swapped_numbers,
 }
-
-
-def _affirms(sentence: SentenceView, token: Token) -> bool:
-    """Whether a sentence has a word, as a whole and nowhere behind a negation."""
-    term = token.terms[0]
-    places = [sentence.tokens[index] for index in sentence.places.get(term, ())]
-    whole = [other for other in places if other.terms[0] == term and not other.lower.endswith("-free")]
-    return bool(whole) and not any(other.negated for other in places)
 
 
 def _surface_of(term: str, sentence: SentenceView) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from rag.support.binding import share_of_rest
-from rag.support.contradictions import ENOUGH, OWN, Finding
+from rag.support.contradictions import ENOUGH, Finding
 from rag.support.coverage import Coverage, match
 from rag.support.text import SentenceView, Token
+from rag.support.wordlists import OWN
 
 _EARLIER = frozenset({"previous", "prior", "existing", "earlier", "conventional", "traditional", "current"})
 """Words by which abstracts open a sentence on the work of others."""

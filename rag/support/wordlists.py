@@ -13,6 +13,8 @@ REPLACED = frozenset(
     | {("irrespective", "of"), ("free", "of"), ("free", "from")}
 )
 """Pairs of words that deny what follows: "events rather than frames", "independent of the size"."""
+OWN = frozenset({"we", "our", "us", "propose", "proposed", "present", "introduce", "paper", "work", "study", "here"})
+"""Words of a sentence on the paper's own work."""
 RESUMING = frozenset(
     "require requires need needs use uses achieve achieves improve improves provide provides enable enables reduce "
     "reduces show shows learn learns outperform outperforms have has is are can allow allows suffer suffers yield "
