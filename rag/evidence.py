@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rag.bearing import bearing, probability, subjects_of
 from rag.domain import RankedSentence, ScoredPaper, Source, Span
 from rag.keyword import analyze
+from rag.naming import calls
 from rag.questions import ASKS, Question, read_question
 from rag.sentences import split_sentences
 
@@ -102,6 +103,7 @@ def find_evidence(
         text = f"{paper.title} {paper.abstract}"
         terms = set(analyze(text))
         named = frozenset(name for name in distinctive if set(analyze(name)) <= terms)
+        named |= frozenset(filter(None, [calls(question.text, paper.title)]))
         sentences = rank_sentences(question, paper.abstract, cosines=asked @ sentence_vectors)
         if own and own_vectors is not None:
             sentences = _mean(sentences, rank_sentences(own, paper.abstract, cosines=own_vectors @ sentence_vectors))

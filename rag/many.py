@@ -1,6 +1,7 @@
 """Questions over many papers: whether one asks for a list, a count or a comparison, and of what."""
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from rag.keyword import analyze
@@ -114,7 +115,7 @@ def read_many(text: str, *, names: tuple[str, ...]) -> Many:
     return Many("table" if _COMPARES.search(text) else "prose", needs_two=_NEEDS_TWO.search(text) is not None)
 
 
-def says_in_what(terms: frozenset[str], *, names: tuple[str, ...]) -> bool:
+def says_in_what(terms: frozenset[str], *, names: Iterable[str]) -> bool:
     """Whether a comparison names what is compared beside whom: "compare A and B" does not, "which data do ..." does."""
     return bool(terms - _LITTLE - frozenset(term for name in names for term in analyze(name)))
 

@@ -60,7 +60,8 @@ _VALUES = (
     ),
 )
 _MODEL = re.compile(
-    r"\b(?:which|what) (?:[\w-]+ )?(?:LLMs?|(?:language|base) models?|backbones?|(?:image|text) encoders?)\b(?! do\b)",
+    r"\b(?:which|what) (?!(?:is|are|was|were|do|does)\b)(?:[\w-]+ )?"
+    r"(?:LLMs?|(?:language|base) models?|backbones?|(?:image|text) encoders?)\b(?![-\w]| do\b)",
     re.IGNORECASE,
 )
 _MODEL_NAME = re.compile(

@@ -9,6 +9,7 @@ from rag.domain import ScoredPaper
 from rag.embedding import Embedder, Vectors
 from rag.fusion import Scores, best_first, coverage, fuse, keyword_weight
 from rag.glossary import in_english
+from rag.naming import calls
 from rag.reranking import RERANKED, Reranker
 
 if TYPE_CHECKING:
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 CANDIDATES = 100
 """Chunks by vector and papers by words that are judged together; the rest cannot come into the first ten."""
+
+
+CALLED = 0.2
+"""What a paper's score gains, up to 1, where the query calls it by the name in its title."""
+_CALLABLE = 50
+"""Of the papers that words find, those whose titles are looked at: a name in a title is rare, and scores high."""
 
 
 class Candidates(NamedTuple):
@@ -67,6 +74,8 @@ class HybridRetriever:
         chunk = np.nan_to_num(found.chunk, nan=floor)
         weight = found.weight * self._keyword_factor
         fused = fuse(chunk=chunk, sentence=found.sentence, coverage=found.coverage, weight=weight)
+        called = self._called(query, found)
+        fused[called] = np.minimum(fused[called] + CALLED, 1)
         fetched = max(k, RERANKED) if self._reranker else k
         papers = tuple(self._scored(found, fused, place) for place in best_first(fused, found.rows, k=fetched).tolist())
         if self._reranker:
@@ -90,6 +99,14 @@ class HybridRetriever:
             coverage=coverage(np.nan_to_num(words), ceiling=keyword.ceiling),
             weight=keyword_weight(keyword.scores),
         )
+
+    def _called(self, query: str, found: Candidates) -> NDArray[np.intp]:
+        """The places of the candidates that the query calls by the name in their titles."""
+        by_words = np.argsort(-found.keyword)[:_CALLABLE]  # NaN comes last
+        by_words = by_words[~np.isnan(found.keyword[by_words])]
+        titles = (self._corpus.paper(int(row)).title for row in found.rows[by_words])
+        is_called = [calls(query, title) is not None for title in titles]
+        return by_words[is_called]
 
     def _best_sentences(self, vector: Vectors, rows: NDArray[np.int32], chunk: Scores) -> Scores:
         """The cosine of each paper's best sentence, of its best chunk where it has no sentences."""

@@ -137,7 +137,8 @@ def write_table(question: Question, papers: Sequence[Source], *, most: int) -> I
     Otherwise it has a row for each paper, with at most `most` sentences. Where a sentence does not fit into a cell, as
     one with a pipe, the rows are a list.
     """
-    if says_in_what(question.terms, names=question.names):
+    names = frozenset(question.names).union(*(source.named for source in papers))
+    if says_in_what(question.terms, names=names):
         rows = [
             Row(_short_name(source, papers), (Cell("What the abstract says", _best(source, most=most)),))
             for source in papers

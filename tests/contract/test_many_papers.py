@@ -1,6 +1,7 @@
 """Lists, counts, tables, records, questions asked back and false premises, asked of the packaged papers."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rag.assistant import Assistant
 from rag.cli import app
 from rag.domain import Turn
 from rag.tables import find_tables
+from tests.builders import paper
 from tests.contract.scripted_server import ScriptedServer, scripted_server
 from ui.render import message_markdown
 
@@ -27,6 +29,37 @@ def test_a_list_quotes_and_cites_each_paper_and_says_how_many_were_looked_at(ass
         assert sentence.text in paper.abstract
         assert (sentence.support, sentence.label) == ("supported", paper.title)
     assert answer.notes == ("Looked at 19 of 19 papers in the corpus.",)
+
+
+@pytest.fixture
+def with_named(seed_home: Path, tmp_path: Path) -> Assistant:
+    """The packaged papers and two that only their titles name, by what might be a common word."""
+    shutil.copytree(seed_home, tmp_path / "home")
+    assistant = Assistant.open(home=tmp_path / "home")
+    routes = "Routing problems differ in scale. We propose a sparse decoder for vehicles. It halves the cost of routes."
+    talks = "Speakers pause unevenly. We introduce a tuner of spoken dialogue. Pauses shrink by 12% on five corpora."
+    named = {"routes": ("Radio: Routing by Decoders", routes), "talks": ("Banyan: Tuning of Dialogues", talks)}
+    assistant.add_papers(paper(key, title=title, abstract=abstract) for key, (title, abstract) in named.items())
+    return assistant
+
+
+@pytest.mark.parametrize(
+    "question", ["What do Banyan and Radio have in common?", "Compare Banyan and Radio.", "How does Banyan beat Radio?"]
+)
+def test_papers_that_only_their_titles_name_are_found_by_these_names(with_named: Assistant, question: str) -> None:
+    answer = with_named.ask(question)
+    assert answer.outcome == "answered"
+    assert {citation.paper.paper_id for citation in answer.citations} == {"talks", "routes"}
+
+
+def test_a_comparison_of_such_papers_calls_them_by_their_names(with_named: Assistant) -> None:
+    answer = with_named.ask("Compare Banyan and Radio.")
+    assert answer.text.startswith("| | Banyan | Radio |\n")
+    assert "| Method | We introduce a tuner of spoken dialogue. [1] |" in answer.text
+
+
+def test_a_word_that_a_title_happens_to_begin_with_names_no_paper(with_named: Assistant) -> None:
+    assert with_named.ask("Radio telescopes: how are they built?").outcome == "not_in_corpus"
 
 
 def test_a_count_says_that_it_proves_no_absence(assistant: Assistant) -> None:

@@ -12,7 +12,7 @@ from rag.domain import Paper, ScoredPaper
 from rag.embedding import Vectors
 from rag.keyword import KeywordIndex, analyze
 from rag.reranking import with_stage
-from rag.retrieval import HybridRetriever
+from rag.retrieval import CALLED, HybridRetriever
 from rag.sentences import split_sentences
 from tests.builders import paper
 
@@ -222,3 +222,17 @@ def test_citewises_rerankers_work_on_llamaindex_nodes() -> None:
     reranked = RerankerPostprocessor(LastFirst()).postprocess_nodes(nodes, query_str="any")
     assert [node.node.node_id for node in reranked] == ["c", "b", "a"]
     assert RerankerPostprocessor(LastFirst()).postprocess_nodes(nodes) == nodes
+
+
+def test_a_paper_scores_higher_where_it_is_called_by_the_name_in_its_title() -> None:
+    papers = (
+        paper("guard", title="Agents with a shield", abstract="A shield guards agents. Its shield has limits."),
+        paper("routes", title="SHIELD: Routing of Vehicles", abstract="We route vehicles by sparse decoders."),
+    )
+    searched = HybridRetriever(corpus=MemoryCorpus(papers), embedder=HashEmbedder())  # type: ignore[arg-type]
+    before, called = (
+        {found.paper.paper_id: found.score for found in searched.search(query, k=2)}
+        for query in ("What is a shield?", "What is SHIELD?")
+    )
+    assert called["routes"] == pytest.approx(min(1, before["routes"] + CALLED))
+    assert called["guard"] == before["guard"]
