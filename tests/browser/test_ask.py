@@ -1,6 +1,7 @@
 """The Ask tab in Chromium. Each test also fails on a request beyond the page's server and on an error in the page."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -135,8 +136,15 @@ def test_an_error_before_any_text_is_shown_as_a_failure(reader: Reader) -> None:
     )
 
 
-def test_after_a_defect_the_page_can_be_asked_again(browser: Browser, tmp_path: Path) -> None:
-    with served("fake", home=tmp_path, may_crash=True) as url, reading(browser, url) as reader:
+@pytest.fixture(scope="module")
+def breakable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page of its own, whose log may tell of defects."""
+    with served("fake", home=tmp_path_factory.mktemp("home"), may_crash=True) as url:
+        yield url
+
+
+def test_after_a_defect_the_page_can_be_asked_again(browser: Browser, breakable: str) -> None:
+    with reading(browser, breakable) as reader:
         reader.ask("crash now")
         expect(reader.status).to_contain_text("Something broke here")
         reader.ask(QUESTION)
@@ -144,9 +152,9 @@ def test_after_a_defect_the_page_can_be_asked_again(browser: Browser, tmp_path: 
 
 
 def test_gradios_own_progress_and_errors_are_neither_seen_nor_read_nor_in_the_way(
-    browser: Browser, tmp_path: Path
+    browser: Browser, breakable: str
 ) -> None:
-    with served("fake", home=tmp_path, may_crash=True) as url, reading(browser, url) as reader:
+    with reading(browser, breakable) as reader:
         overlays = reader.page.locator('[data-testid="status-tracker"]')
         told = overlays.filter(has_text=re.compile(r"\S"))
         reader.ask(QUESTION)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,11 +110,23 @@ def test_what_was_stopped_is_kept_as_such_and_can_be_asked_again(reader: Reader)
     expect(reader.chips.first).to_have_attribute("href", re.compile("-pending$"))
 
 
-@pytest.mark.parametrize("kind", ["fake", "nameless"])
+@pytest.fixture(scope="module")
+def nameless_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def nameless(nameless_home: Path) -> Iterator[str]:
+    """A page whose readers have no names: each browser keeps its own conversations."""
+    with served("nameless", home=nameless_home) as url:
+        yield url
+
+
+@pytest.mark.parametrize("where", ["site", "nameless"])
 def test_an_answer_under_way_is_stopped_where_another_conversation_is_shown(
-    browser: Browser, tmp_path: Path, kind: str
+    browser: Browser, request: pytest.FixtureRequest, where: str
 ) -> None:
-    with served(kind, home=tmp_path) as url, reading(browser, url) as reader:
+    with reading(browser, request.getfixturevalue(where)) as reader:
         reader.ask(QUESTION)
         reader.ask("Answer slowly please", wait=False)
         expect(reader.chips).not_to_have_count(4)
@@ -123,8 +136,9 @@ def test_an_answer_under_way_is_stopped_where_another_conversation_is_shown(
         reader.ask("And what is new?")
         expect(reader.questions).to_have_text(["And what is new?"])
         reader.toggle("history")
-        expect(reader.listed).to_have_text(["And what is new?", QUESTION])
-        reader.listed.last.click()
+        expect(reader.listed.first).to_have_text("And what is new?")
+        expect(reader.listed.nth(1)).to_have_text(QUESTION)
+        reader.listed.nth(1).click()
         expect(reader.questions.first).to_have_text(QUESTION)
 
 
@@ -201,8 +215,10 @@ def test_two_tabs_of_one_conversation_lose_no_turn(reader: Reader) -> None:
     expect(reader.questions).to_have_text([QUESTION, "From the first tab", "From the second tab"])
 
 
-def test_where_nobody_has_a_name_each_browser_keeps_its_own(browser: Browser, tmp_path: Path) -> None:
-    with served("nameless", home=tmp_path) as url, reading(browser, url) as reader, reading(browser, url) as other:
+def test_where_nobody_has_a_name_each_browser_keeps_its_own(
+    browser: Browser, nameless: str, nameless_home: Path
+) -> None:
+    with reading(browser, nameless) as reader, reading(browser, nameless) as other:
         reader.ask(QUESTION)
         before = shown(reader)
         reader.again()
@@ -213,4 +229,4 @@ def test_where_nobody_has_a_name_each_browser_keeps_its_own(browser: Browser, tm
         other.toggle("history")
         expect(other.page.locator("#history .list")).to_contain_text("kept here")
         expect(other.listed).to_have_count(0)
-        assert not list(tmp_path.glob("*.sqlite3"))
+        assert not list(nameless_home.glob("*.sqlite3"))
