@@ -2,6 +2,7 @@
 
 import pytest
 
+from evals.naming import ABOUT_ONE, ABOUT_TWO, Named, questions
 from rag.naming import calls, name_in_title
 
 
@@ -42,3 +43,11 @@ def test_a_title_may_begin_with_a_name(title: str, name: str | None) -> None:
 )
 def test_a_question_calls_a_paper_by_the_name_in_its_title(question: str, title: str, is_called: bool) -> None:
     assert (calls(question, title) is not None) is is_called
+
+
+def test_each_paper_is_asked_for_in_each_wording_and_beside_another() -> None:
+    papers = [Named(name, name.lower()) for name in ("SHIELD", "Radio", "Banyan")]
+    asked = list(questions(papers))
+    assert len(asked) == len(papers) * len((*ABOUT_ONE, *ABOUT_TWO))
+    assert [len(wanted) for _, _, wanted in asked] == [1] * 6 + [2] * 9
+    assert all(name.upper() in question.upper() for _, question, wanted in asked for name in wanted)
