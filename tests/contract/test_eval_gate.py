@@ -29,16 +29,16 @@ def test_a_retriever_of_one_paper_makes_the_gate_name_recall(seed_home: Path, tm
 
 
 class CitesIfTold:
-    """A model that cites only where its prompt asks for it."""
+    """A model that cites only where its prompt asks for it, and elsewhere adds what keeps citewise from citing it."""
 
-    REPLY = "Eberhard et al. (2025) propose memory traces, which are exponential moving averages of observations"
+    REPLY = "Memory traces are exponential moving averages of observations"
 
     def __init__(self, server: ScriptedServer) -> None:
         self._server = server
 
     def __iter__(self) -> Iterator[Step]:
         system = self._server.requests[-1]["messages"][0]["content"]
-        return iter(good_stream(f"{self.REPLY}{' [1]' if 'cite' in system.lower() else ''}."))
+        return iter(good_stream(f"{self.REPLY}{' [1]' if 'cite' in system.lower() else ', say Smith and Jones'}."))
 
 
 def test_a_prompt_that_forgets_citations_makes_the_gate_name_them(seed_home: Path, tmp_path: Path) -> None:

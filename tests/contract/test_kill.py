@@ -6,6 +6,7 @@ import random
 import signal
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.queues import Queue
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.fake_embedder import FakeEmbedder
 
 OLD = [paper(f"old{number}", abstract=f"Old abstract {number}.") for number in range(20)]
 NEW = [paper(f"new{number}", abstract=f"New abstract {number}.") for number in range(20)]
+_AT_ONCE = 2
 _PRELOADED = ["chromadb", "chromadb.config", "llama_index.core.node_parser", "rag.ingest", "rag.embedding", "bm25s"]
 
 
@@ -64,11 +66,11 @@ def _open_and_find(home: Path, embedder: Embedder) -> None:
         assert not list(folder.path.glob("build-*"))
 
 
-def _kill_at_random(context: Any, home: Path, embedder: Embedder, *, within: float, rng: random.Random) -> None:
+def _kill_after(context: Any, home: Path, embedder: Embedder, *, seconds: float) -> None:
     began = context.Queue()
     process = _start(context, _first_indexing, home, embedder, began)
     began.get(timeout=120)
-    time.sleep(rng.uniform(0, within))
+    time.sleep(seconds)
     process.kill()
     process.join()
 
@@ -85,18 +87,23 @@ def _measure(context: Any, home: Path, embedder: Embedder) -> float:
 @pytest.mark.slow
 def test_the_first_indexing_survives_kills_at_random_moments(context: Any, tmp_path: Path, nightly: bool) -> None:
     embedder = FakeEmbedder(dimension=384)
-    within = _measure(context, tmp_path / "whole", embedder)
-    rng = random.Random(20)
-    for number in range(200 if nightly else 20):
-        home = tmp_path / str(number)
-        _kill_at_random(context, home, embedder, within=within, rng=rng)
-        _assert_next_start_works(context, home, embedder)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        homes = [tmp_path / f"whole{number}" for number in range(_AT_ONCE)]
+        within = max(pool.map(lambda home: _measure(context, home, embedder), homes))
+        rng = random.Random(20)
+        moments = [rng.uniform(0, within) for _ in range(200 if nightly else 20)]
+
+        def is_survived(number: int) -> None:
+            _kill_after(context, tmp_path / str(number), embedder, seconds=moments[number])
+            _assert_next_start_works(context, tmp_path / str(number), embedder)
+
+        list(pool.map(is_survived, range(len(moments))))
 
 
 @pytest.mark.slow
 def test_a_first_indexing_with_the_real_model_survives_a_kill_while_it_embeds(context: Any, tmp_path: Path) -> None:
     embedder = MiniLMEmbedder()
-    _kill_at_random(context, tmp_path, embedder, within=4.0, rng=random.Random(3))
+    _kill_after(context, tmp_path, embedder, seconds=random.Random(3).uniform(0, 4))
     _assert_next_start_works(context, tmp_path, embedder)
 
 

@@ -17,7 +17,7 @@ def test_twelve_sessions_with_a_scripted_endpoint(home: Path) -> None:
     corpus = ensure_corpus(home, DEFAULT_CORPUS, embedder=MiniLMEmbedder())
     questions = derive_queries(corpus, limit=len(corpus))
     corpus.close()
-    plan = Plan(sessions=12, seconds=5.0, endpoint_seconds=0.5, flood=90, dying=8, ingest=True)
+    plan = Plan(sessions=12, seconds=3.0, endpoint_seconds=0.5, flood=90, dying=8, ingest=True)
     report = run_load(plan, home=home, corpus=DEFAULT_CORPUS, papers=19, questions=questions)
     assert report.beside_ingest is not None
     for tally in (report.tally, report.beside_ingest, report.flood):
