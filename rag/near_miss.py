@@ -58,6 +58,12 @@ _VALUES = (
         r" (?:rate|value|factor))\b",
         _DIGITS,
     ),
+    _Value(
+        "gives no number for it",
+        r"\b(?:what|which) (?:exact )?value (?:of|for) (?:the |an? )?"
+        r"(?P<what>[\w-]{2,}(?: (?:rate|factor|size|weight))?)\b",
+        _DIGITS,
+    ),
 )
 _MODEL = re.compile(
     r"\b(?:which|what) (?!(?:is|are|was|were|do|does)\b)(?:[\w-]+ )?"

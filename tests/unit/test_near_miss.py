@@ -25,6 +25,8 @@ PAPER = paper(
         ("How many participants rated SITAlign?", "does not mention “participants”"),
         ("What PSNR does SITAlign reach?", "does not mention “PSNR”"),
         ("Which success rate does SITAlign reach?", "gives no number for it"),
+        ("Which value of epsilon does SITAlign use?", "gives no number for it"),
+        ("What exact value for the discount factor is best for SITAlign?", "gives no number for it"),
         ("With which base models was SITAlign tried?", "does not name the model"),
         ("How many dialogues are there in SITAlign?", "does not say how many dialogues"),
     ],
