@@ -95,11 +95,14 @@
     const asked = ++searching;
     const { html } = await server.conversations(keptHere ? { query: query(), headings: headings() } : { query: query() });
     if (asked !== searching || list().querySelector("li input")) return; // another search, or a name being written
+    const focused = list().contains(document.activeElement) ? document.activeElement : null;
+    const id = focused?.closest("li")?.dataset.id, kind = focused?.classList[0];
     list().innerHTML = html; // made and escaped by ui.history
     list().querySelectorAll("li").forEach((item) => {
       if (item.dataset.id === current()) item.querySelector(".open").setAttribute("aria-current", "true");
     });
     offerUndo();
+    if (kind) list().querySelector(`${id ? `li[data-id="${CSS.escape(id)}"] ` : ""}.${CSS.escape(kind)}`)?.focus();
   };
 
   function offerUndo() {
