@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 HOST = "http://127.0.0.1:7860"
 ANSWERS, ROUNDS = 40, 5
+BLOCKS = 5
+"""Blocks of memory an answer that are noise: one that is kept takes hundreds."""
 QUESTIONS = ("What are memory traces?", "What is SITAlign?", "What is the boiling point of ethanol?")
 
 
@@ -97,7 +99,7 @@ def test_answers_leave_no_object_behind(assistant: "Assistant") -> None:
         grown = [later - before for (before, _), (later, _) in pairwise(kept)]
         always = reduce(and_, grown)  # what grows once is a cache, or another thread's
         assert {kind: n for kind, n in always.items() if n >= ANSWERS} == {}
-        assert min(later - before for (_, before), (_, later) in pairwise(kept)) < ANSWERS
+        assert min(later - before for (_, before), (_, later) in pairwise(kept)) < BLOCKS * ANSWERS
 
 
 def test_an_answer_that_was_read_is_forgotten_with_its_session(site: Site) -> None:
