@@ -8,6 +8,11 @@ from rag.support.wordlists import NEGATIONS, OWN, REPLACED
 _ANY = 99
 _FLAT = frozenset({"without", "no"})
 """Negations of a thing; others deny that something is done to it."""
+_LIGHT = frozenset(
+    "require requiring need needing use using rely relying access additional extra further any explicit "
+    "external".split()
+)
+"""Words that may stand between them and the thing."""
 _SPARING = frozenset(
     "avoid avoids avoided avoiding eliminate eliminates eliminated eliminating remove removes removed removing spare "
     "spares bypass bypasses bypassing circumvent circumvents unnecessary free obviate obviates dispense "
@@ -72,10 +77,25 @@ def _denied_throughout(claim: SentenceView, said: Sequence[SentenceView]) -> str
     for sentence in said:
         if not (names & sentence.terms or sentence.words & OWN):
             continue
-        for token, cue in _denials(sentence, reach=_ANY):
-            if cue in _FLAT and _affirms(claim, token) and not any(_affirms(other, token) for other in said):
+        for token, cue in _denied_things(sentence):
+            if _affirms(claim, token) and not any(_affirms(other, token) for other in said):
                 return f"the cited abstract says '{cue} {token.surface}'"
     return None
+
+
+def _denied_things(sentence: SentenceView) -> Iterator[tuple[Token, str]]:
+    """What a sentence says is not there, and by which word: training of "without requiring additional training".
+
+    Not what is spared harm: of "without sacrificing accuracy" nothing.
+    """
+    cue = ""
+    for token in sentence.tokens:
+        if token.lower in _FLAT:
+            cue = token.lower
+        elif cue and token.is_content and token.lower not in _LIGHT:
+            if token.negated:
+                yield token, cue
+            cue = ""
 
 
 def _affirms(sentence: SentenceView, token: Token) -> bool:

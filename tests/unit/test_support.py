@@ -204,6 +204,14 @@ def test_what_an_abstract_has_only_denied_is_not_affirmed_by_another_of_its_sent
     assert check_support(labels, abstracts=["Labels are learned first. " + OLICA]).support == "supported"
 
 
+def test_what_is_spared_harm_is_not_denied() -> None:
+    abstract = (
+        "We prune attention heads of language models by rank. Our pruning halves memory without sacrificing accuracy."
+    )
+    verdict = check_support("Pruning attention heads of language models by rank keeps accuracy.", abstracts=[abstract])
+    assert "without" not in verdict.reason
+
+
 def test_a_denial_may_stand_in_another_sentence_than_the_rest() -> None:
     abstract = (
         "HGOT facilitates self-supervised learning for heterogeneous graphs, and it integrates views of a graph. "
